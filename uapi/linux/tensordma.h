@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * tensordma: the user interface of /dev/tensordmaN.
+ *
+ * Rules that hold for every ioctl:
+ *
+ *  - The first member of each structure is @size, set by the caller to
+ *    sizeof(the structure). A smaller structure of an older program is
+ *    extended with zeros; a larger one of a newer program is accepted if the
+ *    part unknown to the kernel is zero.
+ *  - Reserved members and unknown flags must be zero.
+ *  - A failed ioctl changes nothing, except where a member is documented as
+ *    an error report.
+ *  - Interrupted calls lose nothing and may simply be called again; times are
+ *    absolute CLOCK_MONOTONIC nanoseconds.
+ *  - Handles and jobs belong to the open file, whichever process uses it.
+ *
+ * General errors, beside those listed at each ioctl:
+ *  ENOTTY      no such ioctl
+ *  EINVAL      a member has a value that is never valid; @size too small
+ *  E2BIG       @size is larger than the kernel knows and the tail is not zero
+ *  EOPNOTSUPP  a flag or value the kernel knows of but this device lacks
+ *  ENOENT      no such handle or job
+ *  EFAULT      a pointer is bad
+ *  EOVERFLOW   an address or length computation leaves 64 bits
+ *  ENOMEM      out of memory, or over RLIMIT_MEMLOCK
+ *  ENODEV      the device is gone, or was reset since this file was opened
+ */
+#ifndef _LINUX_TENSORDMA_H
+#define _LINUX_TENSORDMA_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#include <linux/tensordma_desc.h>
+
+#define TDMA_UAPI_VERSION	1
+#define TDMA_IOC_MAGIC		0xDA
+
+/**
+ * struct tdma_query - what this device and driver can do (TDMA_IOC_QUERY)
+ * @size: sizeof(struct tdma_query)
+ * @uapi_version: out: %TDMA_UAPI_VERSION
+ * @features: out: TDMA_FEATURE_* of <linux/tensordma_regs.h>
+ * @max_dims: out: dimensions per descriptor
+ * @max_elem_bytes: out: largest element
+ * @max_jobs: out: jobs of one file that may be unfinished or unread
+ * @opcodes: out: bit n set: opcode n is offered
+ * @types: out: bit n set: accumulate type n is offered
+ * @threads: out: DMA threads
+ * @lanes: out: addresses per cycle and side (M)
+ * @request_ids: out: outstanding requests per side (W)
+ * @max_buffers: out: buffers one file may hold
+ * @hbm_bytes: out: device memory in bytes
+ * @reset_generation: out: device resets since power-on
+ * @reserved: out: zero
+ */
+struct tdma_query {
+	__u32	size;
+	__u32	uapi_version;
+	__u32	features;
+	__u32	max_dims;
+	__u32	max_elem_bytes;
+	__u32	max_jobs;
+	__u32	opcodes;
+	__u32	types;
+	__u32	threads;
+	__u32	lanes;
+	__u32	request_ids;
+	__u32	max_buffers;
+	__u64	hbm_bytes;
+	__u32	reset_generation;
+	__u32	reserved;
+};
+
+/* The device may read from / write to the buffer. */
+#define TDMA_BUF_READ		(1U << 0)
+#define TDMA_BUF_WRITE		(1U << 1)
+
+/**
+ * struct tdma_buf_pin - make user memory a buffer (TDMA_IOC_BUF_PIN)
+ * @size: sizeof(struct tdma_buf_pin)
+ * @flags: TDMA_BUF_READ, TDMA_BUF_WRITE or both. Without WRITE the memory may
+ *	be a read-only mapping and is never written
+ * @addr: start of the memory, any alignment
+ * @length: bytes, at least 1
+ * @handle: out: the buffer; it is the segment number of descriptors
+ * @reserved: zero
+ *
+ * Counts against RLIMIT_MEMLOCK unless the caller has CAP_IPC_LOCK. The
+ * buffer keeps the pages, not the mapping: it outlives munmap() and is not
+ * shared with a child made by fork() that writes to the memory first.
+ *
+ * Errors: EFAULT if the memory is not mapped or does not permit the access;
+ * ENOSPC if the file holds max_buffers buffers.
+ */
+struct tdma_buf_pin {
+	__u32	size;
+	__u32	flags;
+	__u64	addr;
+	__u64	length;
+	__u32	handle;
+	__u32	reserved;
+};
+
+/* where TDMA_IOC_BUF_ALLOC takes the memory from */
+#define TDMA_ALLOC_HBM		1	/* device memory */
+#define TDMA_ALLOC_HOST		2	/* host memory owned by the driver */
+
+/**
+ * struct tdma_buf_alloc - allocate zeroed memory (TDMA_IOC_BUF_ALLOC)
+ * @size: sizeof(struct tdma_buf_alloc)
+ * @space: TDMA_ALLOC_*
+ * @length: bytes, at least 1; rounded up to whole pages
+ * @mmap_offset: out: offset for mmap() on the device file, length rounded up
+ * @handle: out: the buffer, readable and writable by the device
+ * @reserved: zero
+ *
+ * Errors: ENOSPC if device memory or the file's buffers are used up.
+ */
+struct tdma_buf_alloc {
+	__u32	size;
+	__u32	space;
+	__u64	length;
+	__u64	mmap_offset;
+	__u32	handle;
+	__u32	reserved;
+};
+
+/**
+ * struct tdma_buf_free - give a buffer back (TDMA_IOC_BUF_FREE)
+ * @size: sizeof(struct tdma_buf_free)
+ * @handle: the buffer
+ *
+ * The handle is gone at once. The memory is released when the last unfinished
+ * job that was submitted before is over; mappings stay valid until munmap().
+ */
+struct tdma_buf_free {
+	__u32	size;
+	__u32	handle;
+};
+
+/* Do not sleep for room: accept what fits now. */
+#define TDMA_SUBMIT_NONBLOCK	(1U << 0)
+
+/**
+ * struct tdma_submit - queue tensor descriptors (TDMA_IOC_SUBMIT)
+ * @size: sizeof(struct tdma_submit)
+ * @flags: TDMA_SUBMIT_*; O_NONBLOCK on the file has the same effect
+ * @descs: user pointer to the descriptors: @count of them, @stride apart. A
+ *	descriptor with TDMA_DESC_EXT is followed by its extension block, also
+ *	@stride apart and counted as one
+ * @count: slots, at least 1
+ * @stride: bytes from one to the next, at least 256; what lies beyond 256 must
+ *	be zero
+ * @accepted: out: slots queued, from the first on. Less than @count if
+ *	the queue became full or the next descriptor was refused: in either
+ *	case call again with the rest, or correct it
+ * @error_status: out: &enum tdma_status of the first refused descriptor, or 0
+ * @first_job: out: job number of the first descriptor queued; the following
+ *	ones count up. Numbers start at 1 and are never used twice
+ * @error_index: out: index of the refused slot in @descs
+ * @error_field: out: byte offset in the descriptor of the field at fault
+ * @error_dim: out: dimension at fault, or %TDMA_DIM_NONE
+ * @error_side: out: TDMA_SIDE_*
+ *
+ * Descriptors of one file run in order of submission. Each job ends in one
+ * completion that stays until it is taken by TDMA_IOC_WAIT.
+ *
+ * Returns 0 if at least one descriptor was queued. Otherwise an error:
+ * EINVAL, EOVERFLOW or EOPNOTSUPP with the error report filled in; ENOENT for
+ * an unknown segment; EACCES for a buffer without the permission; EAGAIN if
+ * the queue is full and the call must not sleep; EINTR by a signal.
+ */
+struct tdma_submit {
+	__u32	size;
+	__u32	flags;
+	__u64	descs;
+	__u32	count;
+	__u32	stride;
+	__u32	accepted;
+	__u32	error_status;
+	__u64	first_job;
+	__u32	error_index;
+	__u16	error_field;
+	__u8	error_dim;
+	__u8	error_side;
+};
+
+/* Leave the completion in place, so that it can be waited for again. */
+#define TDMA_WAIT_KEEP		(1U << 0)
+/* Wait for the oldest completion that has not been taken; @job is output. */
+#define TDMA_WAIT_ANY		(1U << 1)
+/* @deadline_ns value for "never" */
+#define TDMA_WAIT_FOREVER	(~0ULL >> 1)
+
+/**
+ * struct tdma_wait - wait for a job or for part of it (TDMA_IOC_WAIT)
+ * @size: sizeof(struct tdma_wait)
+ * @flags: TDMA_WAIT_*
+ * @job: the job; with ANY: zero in, the job that completed out
+ * @deadline_ns: CLOCK_MONOTONIC; in the past (0) = do not sleep
+ * @min_src_done: return when this many source elements are read; 0 = ignore
+ * @min_dst_done: return when this many destination elements are written; 0 =
+ *	ignore. With both zero: when the job is over
+ * @record: out: state of the job, as in its completion record
+ *
+ * If the record's status is not %TDMA_STATUS_PENDING the job is over and,
+ * unless KEEP is given, its completion has been taken: further calls fail
+ * with ENOENT. The status of a failed job is in the record, not in errno. A
+ * job that ends before the wanted progress wakes the wait too.
+ *
+ * Errors: ETIME if the deadline passed first (@record holds the progress so
+ * far); EINTR by a signal; ENOENT if the job never was or was taken, or with
+ * ANY if the file has no job left.
+ */
+struct tdma_wait {
+	__u32	size;
+	__u32	flags;
+	__u64	job;
+	__s64	deadline_ns;
+	__u64	min_src_done;
+	__u64	min_dst_done;
+	struct tdma_record record;
+};
+
+#define TDMA_IOC_QUERY		_IOWR(TDMA_IOC_MAGIC, 0x00, struct tdma_query)
+#define TDMA_IOC_BUF_PIN	_IOWR(TDMA_IOC_MAGIC, 0x01, struct tdma_buf_pin)
+#define TDMA_IOC_BUF_ALLOC	_IOWR(TDMA_IOC_MAGIC, 0x02, struct tdma_buf_alloc)
+#define TDMA_IOC_BUF_FREE	_IOWR(TDMA_IOC_MAGIC, 0x03, struct tdma_buf_free)
+#define TDMA_IOC_SUBMIT		_IOWR(TDMA_IOC_MAGIC, 0x04, struct tdma_submit)
+#define TDMA_IOC_WAIT		_IOWR(TDMA_IOC_MAGIC, 0x05, struct tdma_wait)
+
+#endif /* _LINUX_TENSORDMA_H */
