@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# Entry points for people. What kbuild needs is in Kbuild.
+#
+# Every target sets up what it lacks, so any of them may be the first.
+
+# Silences "Entering directory" of the recursive calls.
+MAKEFLAGS += --no-print-directory
+
+TOOLS := tools
+
+help: ## this list (the default)
+	@echo "tensordma: an emulated tensor DMA engine, its Linux driver, their tests"
+	@echo
+	@awk -F ':.*## ' '/^[a-z_-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' \
+		$(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "Variables:"
+	@echo "  T=NAME            check: only tests whose name contains NAME (make check T=list lists)"
+	@echo "  DEVICE_OPTS=...   properties of the device, e.g. fidelity=cycle,lanes=8"
+	@echo "  KDIR= KERNEL=     build tree and image of another guest kernel"
+	@echo "  QEMU_SRC= QEMU=   another QEMU source tree, or a ready binary with the device"
+	@echo "  TENSORDMA_CACHE=  where QEMU and kernel files are kept (~/.cache/tensordma)"
+	@echo "  JOBS=N            parallel compilations"
+
+setup: ## install what is missing, build QEMU with the device
+	@$(TOOLS)/setup/setup.sh all
+
+setup-base:
+	@$(TOOLS)/setup/setup.sh base
+
+guest: setup-base ## driver, selftests and initramfs
+	@$(TOOLS)/guest/build.sh
+
+modules: setup-base ## only tensordma.ko (and dmatest.ko)
+	@$(TOOLS)/guest/build.sh modules
+
+run: guest ## boot the guest, run a real tensor job, bring its image out
+	@$(TOOLS)/guest/run.sh
+
+shell: guest ## boot the guest to an interactive shell
+	@$(TOOLS)/guest/boot.sh shell
+
+check: setup ## all tests; ends in "N passed, N failed"
+	@$(TOOLS)/check/check.sh $(T)
+
+run_tests: check
+
+lint: setup ## style and static checks
+	@$(TOOLS)/lint/lint.sh
+
+bench: setup ## speed of the device model, in ratios
+	@$(MAKE) -C qemu-device/tests bench
+
+clean: ## remove build/
+	rm -rf build
+
+distclean: clean ## also remove the cache
+	@. $(TOOLS)/lib.sh && echo "rm -rf $$TDMA_CACHE" && rm -rf "$$TDMA_CACHE"
+
+export KDIR KERNEL KERNEL_SRC QEMU_SRC QEMU DEVICE_OPTS QEMU_ARGS APPEND
+export DRIVER_OPTS JOBS SMP MEM ACCEL
+
+distclean: SHELL := /bin/bash
+
+.PHONY: help setup setup-base guest modules run shell check run_tests lint \
+	bench clean distclean

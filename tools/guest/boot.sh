@@ -1,0 +1,137 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Boots the guest for one job (a script in tools/guest/jobs).
+# usage: boot.sh JOB [VARIABLE=VALUE...]
+#
+# The job sees the variables. Its output appears on standard output as it is
+# written; build/guest/JOB/ (or what GUEST_NAME says for JOB) receives
+#   job.log      the same
+#   console.log  the kernel's log
+#   out/         the files that the job left in /out
+#
+# Status: 0 the job said that it ended well, 1 it ended otherwise, 3 the guest
+# died or hung before the end within GUEST_TIMEOUT seconds (600).
+#
+# Environment: QEMU (binary), KERNEL (bzImage), INITRD, SMP, MEM, ACCEL,
+# DEVICE_OPTS (properties of the device, "lanes=8,threads=2"; "none" leaves
+# the device out), QEMU_ARGS and APPEND (more arguments of QEMU and words of
+# the kernel's command line), DRIVER_OPTS (module parameters).
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/setup/kernel-paths.sh
+. "$TDMA_TOP/tools/setup/kernel-paths.sh"
+
+JOB=${1:?usage: boot.sh JOB [VARIABLE=VALUE...]}
+shift
+DIR=$TDMA_BUILD/guest/${GUEST_NAME:-$JOB}
+QEMU=${QEMU:-$TDMA_BUILD/qemu/qemu-system-x86_64}
+INITRD=${INITRD:-$TDMA_BUILD/initramfs.gz}
+
+# The job's variables as one more archive behind the initramfs: no limit as
+# on the command line, and no new packing of the whole.
+pack_initrd() {
+	local tmp=$DIR/env word
+
+	rm -rf "$tmp"
+	mkdir -p "$tmp"
+	for word in DRIVER_OPTS="${DRIVER_OPTS:-}" "$@"; do
+		printf 'export %s=%q\n' "${word%%=*}" "${word#*=}"
+	done >"$tmp/job.env"
+	# Compressed as well: a plain archive would have to start at an offset
+	# that is a multiple of 4.
+	(cd "$tmp" && echo job.env | cpio -o -H newc -R 0:0 --quiet) |
+		gzip | cat "$INITRD" - >"$DIR/initrd"
+	rm -rf "$tmp"
+}
+
+# Long waits are no fault of the guest where every instruction is emulated.
+command_line() {
+	echo console=ttyS0,115200 panic=-1 oops=panic ignore_loglevel \
+		no_timer_check tsc=reliable watchdog_thresh=60 \
+		rcupdate.rcu_cpu_stall_timeout=120 workqueue.watchdog_thresh=120 \
+		"tdma.job=$JOB" "${APPEND:-}"
+}
+
+# The shell's console is the terminal; otherwise the job's output is.
+serial_arguments() {
+	local out=chardev:out log=chardev:log
+
+	if [ "$JOB" = shell ]; then
+		echo "-chardev stdio,id=log,mux=on,signal=off,logfile=$DIR/console.log
+			-mon log -chardev file,id=out,path=$DIR/job.log"
+	else
+		echo "-chardev file,id=log,path=$DIR/console.log
+			-chardev stdio,id=out,signal=on,logfile=$DIR/job.log"
+	fi
+	echo "-serial $log -serial $out"
+}
+
+device_arguments() {
+	local opts=${DEVICE_OPTS:-}
+
+	[ "$opts" != none ] || return 0
+	echo "-device pcie-root-port,id=rp0,chassis=1
+		-device tensordma,bus=rp0${opts:+,$opts}"
+}
+
+run_qemu() {
+	local serial device extra=()
+
+	read -r -d '' -a serial < <(serial_arguments) || true
+	read -r -d '' -a device < <(device_arguments) || true
+	[ -z "${QEMU_ARGS:-}" ] || read -r -a extra <<<"$QEMU_ARGS"
+	timeout --foreground --kill-after=5 "${GUEST_TIMEOUT:-600}" "$QEMU" \
+		-accel "${ACCEL:-tcg,thread=multi}" \
+		-machine q35 -cpu max -smp "${SMP:-2}" -m "${MEM:-1G}" \
+		-nodefaults -no-user-config -display none -no-reboot \
+		-L "$TDMA_BUILD/qemu/firmware" -L /usr/share/seabios \
+		-kernel "$(kernel_image)" -initrd "$DIR/initrd" \
+		-append "$(command_line)" "${serial[@]}" \
+		-device virtio-serial-pci -chardev "file,id=files,path=$DIR/out.tar" \
+		-device virtserialport,chardev=files,name=tdma.files \
+		"${extra[@]}" "${device[@]}"
+}
+
+unpack_files() {
+	[ -s "$DIR/out.tar" ] || return 0
+	mkdir -p "$DIR/out"
+	tar -xf "$DIR/out.tar" -C "$DIR/out"
+}
+
+# Only what the guest itself wrote at its very end counts as an end.
+verdict() {
+	local line
+
+	line=$(tail -n 1 "$DIR/job.log" | tr -d '\r')
+	case $line in
+	"tensordma-guest: job $JOB ended with status 0") return 0 ;;
+	"tensordma-guest: job "*) return 1 ;;
+	esac
+	return 3
+}
+
+main() {
+	local rc=0
+
+	[ -x "$QEMU" ] || die "no QEMU at $QEMU." "Run: make setup"
+	[ -r "$INITRD" ] || die "no initramfs at $INITRD." "Run: make guest"
+	rm -rf "$DIR"
+	mkdir -p "$DIR"
+	pack_initrd "$@"
+	if [ "$JOB" = shell ]; then
+		run_qemu || rc=$?
+	else
+		run_qemu </dev/null || rc=$?
+	fi
+	unpack_files
+	[ "$rc" -eq 0 ] || warn "QEMU ended with status $rc"
+	verdict || {
+		rc=$?
+		[ $rc -ne 3 ] || warn "the guest did not reach its end;" \
+			"its log: $DIR/console.log"
+		exit $rc
+	}
+}
+
+main "$@"

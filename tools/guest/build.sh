@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Builds what goes into the guest: driver, dmatest, selftests, initramfs.
+# usage: build.sh [modules|selftests|initramfs]   (default: all of them)
+#
+# Sources are mirrored into build/ and compiled there: the checkout stays
+# clean, and builds for several kernels do not disturb each other.
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/setup/kernel-paths.sh
+. "$TDMA_TOP/tools/setup/kernel-paths.sh"
+
+RELEASE=$(kernel_release)
+MODULES=$TDMA_BUILD/module-$RELEASE
+DMATEST=$TDMA_BUILD/dmatest-$RELEASE
+KSFT=$TDMA_BUILD/ksft
+KSFT_INSTALL=$TDMA_BUILD/kselftest
+
+kbuild() {
+	make -C "$(kernel_dir)" M="$1" -j "$TDMA_JOBS" modules
+}
+
+build_driver() {
+	mkdir -p "$MODULES"
+	rsync -rlc "$TDMA_TOP/Kbuild" "$TDMA_TOP/driver" "$TDMA_TOP/uapi" \
+		--exclude '*.o' --exclude '*.ko' --exclude '*.mod*' \
+		--exclude '.*.cmd' "$MODULES/"
+	kbuild "$MODULES"
+}
+
+# dmatest is off in Debian's kernels but builds as a module of its own.
+build_dmatest() {
+	mkdir -p "$DMATEST"
+	refresh "$(kernel_source)/drivers/dma/dmatest.c" "$DMATEST/dmatest.c"
+	echo 'obj-m := dmatest.o' >"$DMATEST/Kbuild"
+	kbuild "$DMATEST"
+}
+
+# The selftests are built as in a kernel tree, by the kernel's own lib.mk.
+build_selftests() {
+	local target=$KSFT/tools/testing/selftests/tensordma
+
+	mkdir -p "$target"
+	rsync -rlc "$(kernel_source)/scripts" "$(kernel_source)/tools" "$KSFT/"
+	rsync -rlc "$TDMA_TOP/selftests/" "$target/"
+	rm -rf "$KSFT_INSTALL"
+	make -C "$KSFT/tools/testing/selftests" TARGETS=tensordma \
+		USERLDFLAGS=-static KHDR_INCLUDES="-isystem $TDMA_TOP/uapi" \
+		FORCE_TARGETS=1 KSFT_INSTALL_PATH="$KSFT_INSTALL" install
+}
+
+build_modules() {
+	local kind
+
+	for kind in driver dmatest; do
+		step "$kind" "Building $kind for $RELEASE" "" "build_$kind"
+	done
+}
+
+main() {
+	case ${1:-all} in
+	modules) build_modules ;;
+	selftests) step selftests "Building the selftests" "" build_selftests ;;
+	initramfs) ;;
+	all)
+		build_modules
+		step selftests "Building the selftests" "" build_selftests
+		;;
+	*) die "unknown part: $1" ;;
+	esac
+	case ${1:-all} in
+	initramfs | all)
+		step initramfs "Packing the initramfs" "" \
+			"$TDMA_TOP/tools/guest/initramfs.sh"
+		;;
+	esac
+}
+
+main "$@"

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Packs the guest's root: busybox, our init and jobs, modules, selftests.
+# Parts that are not built yet are left out.
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/setup/kernel-paths.sh
+. "$TDMA_TOP/tools/setup/kernel-paths.sh"
+
+ROOT=$TDMA_BUILD/initramfs
+RELEASE=$(kernel_release)
+
+install_busybox() {
+	local busybox applet
+
+	busybox=$(command -v busybox) || die "no busybox: run make setup."
+	mkdir -p "$ROOT/bin"
+	cp "$busybox" "$ROOT/bin/busybox"
+	for applet in $("$busybox" --list); do
+		ln -sf busybox "$ROOT/bin/$applet"
+	done
+}
+
+# A program of the host with the libraries it needs.
+install_program() {
+	local library
+
+	install -D "$1" "$ROOT/$1"
+	for library in $(ldd "$1" | grep -o '/[^ ]*'); do
+		install -D "$library" "$ROOT/$library"
+	done
+}
+
+# Modules of the kernel image, named in GUEST_MODULES, unpacked.
+install_image_modules() {
+	local name file
+
+	for name in ${GUEST_MODULES:-}; do
+		file=$(find "$(kernel_root)/lib/modules/$RELEASE" \
+			-name "$name.ko*" | head -n 1)
+		[ -n "$file" ] || die "the kernel has no module $name."
+		case $file in
+		*.xz) xz -dc "$file" >"$ROOT/modules/$name.ko" ;;
+		*) cp "$file" "$ROOT/modules/" ;;
+		esac
+	done
+}
+
+install_modules() {
+	mkdir -p "$ROOT/modules"
+	find "$TDMA_BUILD/module-$RELEASE" "$TDMA_BUILD/dmatest-$RELEASE" \
+		-name '*.ko' -exec cp {} "$ROOT/modules/" \; 2>/dev/null || true
+	install_image_modules
+}
+
+install_tests() {
+	[ ! -d "$TDMA_BUILD/kselftest" ] ||
+		cp -r "$TDMA_BUILD/kselftest" "$ROOT/kselftest"
+}
+
+pack() {
+	(cd "$ROOT" && find . | LC_ALL=C sort |
+		cpio -o -H newc -R 0:0 --quiet | gzip -1) \
+		>"$TDMA_BUILD/initramfs.gz.part"
+	mv "$TDMA_BUILD/initramfs.gz.part" "$TDMA_BUILD/initramfs.gz"
+}
+
+main() {
+	rm -rf "$ROOT"
+	mkdir -p "$ROOT"/{dev,proc,sys,tmp,out,root,usr/bin}
+	install_busybox
+	# busybox's own lacks --foreground, which the kselftest runner needs.
+	install_program /usr/bin/timeout
+	install -m 755 "$TDMA_TOP/tools/guest/init" "$ROOT/init"
+	cp -r "$TDMA_TOP/tools/guest/jobs" "$ROOT/jobs"
+	install_modules
+	install_tests
+	pack
+}
+
+main "$@"

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# Fetching single files from Debian suites without touching the machine's apt.
+# shellcheck shell=bash
+# To be sourced after lib.sh.
+
+# Suites of the archive that hold what we need; see apt_sources.py.
+apt_suites() {
+	case $(release_codename) in
+	bookworm) echo bookworm:deb trixie:deb-src bookworm-backports ;;
+	trixie) echo trixie ;;
+	*) return 1 ;;
+	esac
+}
+
+# Writes the private configuration and fetches its lists. Lists of a version
+# that no longer exists are the usual reason for a 404, so refresh them each
+# time something has to be fetched at all.
+apt_prepare() {
+	local suites
+
+	command -v apt-get >/dev/null ||
+		die "apt-get is not there." "$(apt_help)"
+	suites=$(apt_suites) ||
+		die "this is Debian $(release_codename), not 12 or 13." "$(apt_help)"
+	# shellcheck disable=SC2086 # a list of words
+	TDMA_APT_CONF=$("$TDMA_PYTHON" "$TDMA_TOP/tools/setup/apt_sources.py" \
+		"$TDMA_CACHE/apt" "$(release_codename)" $suites) ||
+		die "cannot derive apt lists from the machine's." "$(apt_help)"
+	step apt-update "Fetching package lists" "10 s" \
+		apt-get -c "$TDMA_APT_CONF" -o APT::Update::Error-Mode=any update
+}
+
+apt_help() {
+	echo "Bring your own: QEMU_SRC=<QEMU 10.0 source>," \
+		"KDIR=<kernel build tree>, KERNEL=<bzImage>," \
+		"KERNEL_SRC=<kernel source>."
+}
+
+# apt_versions SOURCE: versions of a source package, newest first.
+apt_versions() {
+	apt-cache -c "$TDMA_APT_CONF" showsrc "$1" |
+		sed -n 's/^Version: //p' | sort -uVr
+}
+
+# apt_binary_versions PACKAGE: the same for a binary package.
+apt_binary_versions() {
+	apt-cache -c "$TDMA_APT_CONF" show "$1" 2>/dev/null |
+		sed -n 's/^Version: //p' | sort -uVr
+}
+
+# apt_unpack PACKAGE[=VERSION] DIRECTORY: puts a package's files there, all or
+# nothing.
+apt_unpack() {
+	local dir=$2 tmp
+
+	mkdir -p "$(dirname "$dir")"
+	tmp=$(mktemp -d "$dir.XXXXXX")
+	(cd "$tmp" && apt-get -c "$TDMA_APT_CONF" download "$1") &&
+		dpkg -x "$tmp"/*.deb "$tmp/root" &&
+		rm -rf "$dir" && mv "$tmp/root" "$dir" && rm -rf "$tmp"
+}

@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Builds QEMU with this checkout's device; installs the binary into build/qemu.
+#
+# The tree in the cache is shared by all checkouts. It sees the device through
+# a mirror that is refreshed by content, so that exactly the files that differ
+# from the last build, whichever checkout that was for, are compiled again.
+# A lock keeps checkouts apart; each takes its copy of the result before it
+# lets go.
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/setup/qemu-paths.sh
+. "$TDMA_TOP/tools/setup/qemu-paths.sh"
+
+CONFIGURE=(
+	--target-list=x86_64-softmmu
+	--without-default-features
+	--without-default-devices
+	--with-devices-x86_64=tensordma
+	--enable-tcg
+	--enable-kvm
+	--disable-docs
+	--disable-tools
+	--disable-install-blobs
+	--disable-download
+	--disable-debug-info
+	--enable-fdt=system
+)
+
+# A mirror keeps its time stamps unless the content changes: a checkout's own
+# would make ninja believe that an older file needs no compilation.
+refresh_mirror() {
+	mkdir -p "$DIR/tensordma"
+	rsync -rlc --delete --exclude '*.o' --exclude '/qemu-device/tests/build' \
+		"$TDMA_TOP/qemu-device" "$TDMA_TOP/uapi" "$DIR/tensordma/"
+}
+
+install_overlay() {
+	refresh_mirror
+	sh "$DIR/tensordma/qemu-device/install-overlay.sh" "$DIR/src"
+	refresh "$TDMA_TOP/tools/setup/qemu-devices.mak" \
+		"$DIR/src/configs/devices/x86_64-softmmu/tensordma.mak"
+}
+
+configure() {
+	mkdir -p "$DIR/build"
+	cd "$DIR/build"
+	rm -f .tensordma-configured
+	with_meson ../src/configure --python="$TDMA_PYTHON" "${CONFIGURE[@]}"
+	echo "${CONFIGURE[*]}" >.tensordma-configured
+}
+
+configured() {
+	[ -f "$DIR/build/build.ninja" ] &&
+		[ "$(cat "$DIR/build/.tensordma-configured" 2>/dev/null)" = \
+			"${CONFIGURE[*]}" ]
+}
+
+# The targets we need: the emulator and the device's own qtests.
+targets() {
+	echo qemu-system-x86_64
+	ninja -C "$DIR/build" -t targets all 2>/dev/null |
+		sed -n 's|^\(tests/qtest/tensordma-[a-z-]*test\): .*|\1|p'
+}
+
+compile() {
+	local list
+
+	cd "$DIR/build"
+	# A changed meson.build regenerates the target list first.
+	with_meson ninja build.ninja
+	mapfile -t list < <(targets)
+	with_meson ninja -j "$TDMA_JOBS" "${list[@]}"
+}
+
+# The loader that -kernel needs. QEMU's own build skips it where there is no
+# 32-bit libc, which it does not use.
+build_loader() {
+	cd "$DIR/build/pc-bios/optionrom"
+	touch config.mak
+	make --no-print-directory TOPSRC_DIR="$DIR/src" CC=gcc OBJCOPY=objcopy \
+		PYTHON="$TDMA_PYTHON" linuxboot_dma.bin
+}
+
+install_result() {
+	local target
+
+	for target in $(targets); do
+		refresh "$DIR/build/$target" "$TDMA_BUILD/qemu/$(basename "$target")" 755
+	done
+	refresh "$DIR/build/pc-bios/optionrom/linuxboot_dma.bin" \
+		"$TDMA_BUILD/qemu/firmware/linuxboot_dma.bin"
+}
+
+main() {
+	DIR=$(qemu_dir)
+	mkdir -p "$TDMA_BUILD/qemu"
+	exec 9>"$DIR/lock"
+	flock -n 9 || { say "Waiting for another build of QEMU"; flock 9; }
+
+	step qemu-overlay "Linking the device into QEMU" "" install_overlay
+	configured ||
+		step qemu-configure "Configuring QEMU" "30 s" configure
+	step qemu-build "Building QEMU with the device" \
+		"$([ -x "$DIR/build/qemu-system-x86_64" ] || estimate 550)" compile
+	[ -f "$DIR/build/pc-bios/optionrom/linuxboot_dma.bin" ] ||
+		step qemu-loader "Building the boot loader" "" build_loader
+	install_result
+}
+
+main "$@"

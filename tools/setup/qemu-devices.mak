@@ -1,0 +1,11 @@
+# The few devices of the test machine; everything else stays out of the build.
+CONFIG_Q35=y
+CONFIG_VTD=y
+CONFIG_PCIE_PORT=y
+CONFIG_VIRTIO_PCI=y
+CONFIG_VIRTIO_IOMMU=y
+CONFIG_VIRTIO_SERIAL=y
+CONFIG_NVME_PCI=y
+CONFIG_EDU=y
+CONFIG_ISA_DEBUG=y
+CONFIG_TENSORDMA=y
