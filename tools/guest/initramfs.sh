@@ -16,10 +16,10 @@ install_busybox() {
 
 	busybox=$(command -v busybox) || die "no busybox: run make setup."
 	mkdir -p "$ROOT/bin"
-	cp "$busybox" "$ROOT/bin/busybox"
 	for applet in $("$busybox" --list); do
-		ln -sf busybox "$ROOT/bin/$applet"
+		ln -s busybox "$ROOT/bin/$applet"
 	done
+	cp --remove-destination "$busybox" "$ROOT/bin/busybox"
 }
 
 # A program of the host with the libraries it needs.

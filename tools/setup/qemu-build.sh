@@ -28,6 +28,8 @@ CONFIGURE=(
 	--enable-fdt=system
 )
 
+ROMS=(linuxboot_dma.bin kvmvapic.bin)
+
 # A mirror keeps its time stamps unless the content changes: a checkout's own
 # would make ninja believe that an older file needs no compilation.
 refresh_mirror() {
@@ -74,23 +76,25 @@ compile() {
 	with_meson ninja -j "$TDMA_JOBS" "${list[@]}"
 }
 
-# The loader that -kernel needs. QEMU's own build skips it where there is no
-# 32-bit libc, which it does not use.
-build_loader() {
+# The boot ROMs that -kernel and the interrupt controller want. QEMU's own
+# build skips them where there is no 32-bit libc, which they do not use.
+build_roms() {
 	cd "$DIR/build/pc-bios/optionrom"
 	touch config.mak
 	make --no-print-directory TOPSRC_DIR="$DIR/src" CC=gcc OBJCOPY=objcopy \
-		PYTHON="$TDMA_PYTHON" linuxboot_dma.bin
+		PYTHON="$TDMA_PYTHON" "${ROMS[@]}"
 }
 
 install_result() {
-	local target
+	local target rom
 
 	for target in $(targets); do
 		refresh "$DIR/build/$target" "$TDMA_BUILD/qemu/$(basename "$target")" 755
 	done
-	refresh "$DIR/build/pc-bios/optionrom/linuxboot_dma.bin" \
-		"$TDMA_BUILD/qemu/firmware/linuxboot_dma.bin"
+	for rom in "${ROMS[@]}"; do
+		refresh "$DIR/build/pc-bios/optionrom/$rom" \
+			"$TDMA_BUILD/qemu/firmware/$rom"
+	done
 }
 
 main() {
@@ -104,8 +108,7 @@ main() {
 		step qemu-configure "Configuring QEMU" "30 s" configure
 	step qemu-build "Building QEMU with the device" \
 		"$([ -x "$DIR/build/qemu-system-x86_64" ] || estimate 550)" compile
-	[ -f "$DIR/build/pc-bios/optionrom/linuxboot_dma.bin" ] ||
-		step qemu-loader "Building the boot loader" "" build_loader
+	step qemu-roms "Building the boot ROMs" "" build_roms
 	install_result
 }
 

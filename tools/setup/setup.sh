@@ -20,10 +20,10 @@ main() {
 		# One set-up at a time: two checkouts may share the cache.
 		exec 8>"$TDMA_CACHE/setup.lock"
 		flock -n 8 || { say "Waiting for another set-up"; flock 8; }
-		"$here/qemu-source.sh" 8>&-
+		[ -n "${QEMU:-}" ] || "$here/qemu-source.sh" 8>&-
 		"$here/kernel.sh" 8>&-
 	)
-	"$here/qemu-build.sh"
+	[ -n "${QEMU:-}" ] || "$here/qemu-build.sh"
 }
 
 main "$@"
