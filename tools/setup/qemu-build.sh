@@ -38,11 +38,16 @@ refresh_mirror() {
 		"$TDMA_TOP/qemu-device" "$TDMA_TOP/uapi" "$DIR/tensordma/"
 }
 
+# What an older version of the script added is its own to take out.
 install_overlay() {
+	local script=qemu-device/install-overlay.sh
+
+	if [ -f "$DIR/tensordma/$script" ] &&
+		! cmp -s "$TDMA_TOP/$script" "$DIR/tensordma/$script"; then
+		sh "$DIR/tensordma/$script" --remove "$DIR/src"
+	fi
 	refresh_mirror
-	sh "$DIR/tensordma/qemu-device/install-overlay.sh" "$DIR/src"
-	refresh "$TDMA_TOP/tools/setup/qemu-devices.mak" \
-		"$DIR/src/configs/devices/x86_64-softmmu/tensordma.mak"
+	sh "$DIR/tensordma/$script" "$DIR/src"
 }
 
 configure() {
