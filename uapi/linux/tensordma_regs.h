@@ -30,6 +30,9 @@
 #define TDMA_CONTEXT_STRIDE	0x20
 #define TDMA_QUEUE_BASE		0x010000
 #define TDMA_QUEUE_STRIDE	0x100
+#define TDMA_SYNC_BASE		0x080000
+#define TDMA_SYNC_STRIDE	0x8
+#define TDMA_MAX_SYNC_FLAGS	65536
 #define TDMA_DOORBELL_BASE	0x100000
 #define TDMA_DOORBELL_STRIDE	0x1000
 
@@ -73,7 +76,8 @@
 #define TDMA_STATUS_REG_IDLE	(1U << 1)	/* no descriptor in flight */
 
 /* Thread registers, offsets from the thread's block */
-#define TDMA_THREAD_THROTTLE_WINDOW	0x00	/* rw: cycles; 0 = off (A21) */
+/* Throttle (A21): off while either register is 0 */
+#define TDMA_THREAD_THROTTLE_WINDOW	0x00	/* rw: cycles */
 #define TDMA_THREAD_THROTTLE_BUDGET	0x04	/* rw: requests per window, side */
 #define TDMA_THREAD_COUNTER_CLEAR	0x08	/* wo: any write clears counters */
 #define TDMA_THREAD_CYCLES		0x10	/* ro, 64 bit */
@@ -88,6 +92,16 @@
 #define TDMA_COUNTER_STALL_HAZARD	0x20
 #define TDMA_COUNTER_PIPELINE_FILL	0x28
 #define TDMA_COUNTER_OUTSTANDING_MAX	0x30
+
+/*
+ * Sync flags, offsets from the flag's block (B20). A descriptor of context 0
+ * may update any flag; one of another context only flags with PUBLIC set.
+ */
+#define TDMA_SYNC_VALUE		0x00	/* rw: elements moved, modulo 2^32 */
+#define TDMA_SYNC_CONTROL	0x04	/* rw: TDMA_SYNC_DONE, TDMA_SYNC_PUBLIC */
+
+#define TDMA_SYNC_DONE		(1U << 0)	/* a descriptor ended well */
+#define TDMA_SYNC_PUBLIC	(1U << 1)	/* enable_public_access */
 
 /* Context registers, offsets from the context's block */
 #define TDMA_CONTEXT_TABLE	0x00	/* rw, 64 bit: bus address of segments */
@@ -128,10 +142,16 @@
 
 /*
  * ENABLE: 0 -> 1 starts at head = tail = done = 0; 1 -> 0 aborts what runs
- * and drops what waits; complete when STATE is OFF.
+ * and drops what waits; complete when STATE is OFF. With a bad register value
+ * the queue stays off, the bit reads 0 and QUEUE_ERROR is CONFIG. 0 -> 1 is
+ * ignored until STATE is OFF.
  * PAUSE: stops between bounded quanta; complete when STATE is PAUSED.
- * ABORT (write 1, reads 0): every descriptor up to the tail ends ABORTED.
- * RESUME (write 1, reads 0): leaves HALTED.
+ * ABORT (write 1, reads 0): every descriptor up to the tail ends ABORTED; works
+ * while paused or halted, too. Complete when DONE has reached the tail.
+ * RESUME (write 1, reads 0): leaves HALTED and clears QUEUE_ERROR.
+ *
+ * The interrupt is raised for a descriptor that asks for it, for every one
+ * that does not end OK, and when the queue halts.
  */
 #define TDMA_QCTL_ENABLE	(1U << 0)
 #define TDMA_QCTL_PAUSE		(1U << 1)

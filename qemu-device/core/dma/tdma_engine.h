@@ -21,7 +21,8 @@
  *    tdma_job_sync_point() is reached (A36).
  *  - A job ends with exactly one tdma_job_end(). On a fault at element n, in
  *    element order, everything before n is in memory and the counts of the
- *    sides that the operation has are both n; nothing after n is written.
+ *    sides that the operation has are both n. What element n and those after
+ *    it left in the destination is unspecified.
  *  - src_done stays 0 for memset, dst_done for read. Elements that lie
  *    outside their axes count like all others.
  */
@@ -33,6 +34,7 @@
 #include <linux/tensordma_desc.h>
 #include "tdma_properties.h"
 #include "mem/tdma_view.h"
+#include "queue/tdma_record.h"
 
 struct tdma_queue;
 struct tdma_engine;
@@ -70,6 +72,15 @@ struct tdma_job {
      */
     uint32_t steps[TDMA_MAX_DIMS];
     uint64_t elements;
+    /*
+     * Bytes [lo, hi) of the segment that the elements of a side lie in, exact
+     * at both ends; lo == hi if no element is inside. With
+     * tdma_view_overlap() tells whether the order of accesses can matter.
+     */
+    struct tdma_extent {
+        uint64_t lo;
+        uint64_t hi;
+    } extent[TDMA_SIDES];
     unsigned fill_bytes;        /* memset, ext: length of the pattern, or 0 */
 
     /* Set by the engine before tdma_job_end() */
@@ -96,10 +107,11 @@ struct tdma_job {
     uint32_t status;            /* &enum tdma_status; PENDING until ended */
     uint16_t fault_field;
     uint8_t fault_dim;
+    struct tdma_record_target extra;    /* RECORD: the second record */
     bool started;               /* handed to the engine */
     bool parked;                /* park() succeeded */
     struct tdma_job_sync sync[TDMA_SIDES];
-    bool publish_failed;        /* its record cannot be written */
+    bool publish_failed;        /* a record could not be written */
     void *priv;                 /* the engine's own, NULL at start() */
 };
 
@@ -174,8 +186,6 @@ struct tdma_engine {
     uint32_t throttle_window;
     uint32_t throttle_budget;
 
-    /* The thread layer's: jobs inside the engine, and where they ended up */
-    void *thread_priv;
 };
 
 extern const struct tdma_engine_ops tdma_fast_engine;

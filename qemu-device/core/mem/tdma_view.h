@@ -18,15 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/tensordma_desc.h>
-#include "tdma_core.h"
-
-/* The world a view reaches: one per core */
-struct tdma_mem {
-    const struct tdma_host_ops *ops;
-    void *opaque;
-    uint8_t *hbm;
-    uint64_t hbm_size;
-};
+#include "mem/tdma_segment.h"
 
 enum {
     TDMA_VIEW_WINDOWS = 256,    /* mapped pieces remembered, a power of two */
@@ -34,19 +26,23 @@ enum {
     TDMA_VIEW_LINE = 16,        /* page addresses per line */
 };
 
-/* A piece [start, start + w.len) of the segment, mapped */
+/*
+ * A piece [start, start + w.len) of the segment, mapped, or known not to be
+ * mappable (ptr NULL)
+ */
 struct tdma_view_window {
     uint64_t start;
     struct tdma_window w;
-    uint64_t dirty_lo, dirty_hi;        /* offsets in the window; lo < hi */
+    uint64_t dirty_lo, dirty_hi;        /* offsets in the window */
     uint64_t epoch;             /* valid if equal to the view's */
+    bool listed;                /* in the view's dirty list */
 };
 
 struct tdma_view {
     const struct tdma_mem *mem;
     struct tdma_segment seg;
+    uint64_t identity;          /* equal if it is the same segment */
     bool writable;              /* windows are obtained for writing */
-    bool no_window;             /* this quantum: the host maps nothing */
 
     uint64_t epoch;             /* of the windows */
     unsigned last;              /* window used last */
@@ -62,7 +58,8 @@ struct tdma_view {
 
 /* Set up a view of @seg; nothing is read yet. */
 void tdma_view_init(struct tdma_view *view, const struct tdma_mem *mem,
-                    const struct tdma_segment *seg, bool writable);
+                    const struct tdma_segment *seg, uint64_t identity,
+                    bool writable);
 
 /*
  * Copy @len bytes from or to @offset. 0, or -1 on a bus error; then bytes
@@ -74,14 +71,25 @@ int tdma_view_write(struct tdma_view *view, uint64_t offset, const void *buf,
                     size_t len);
 
 /*
- * A pointer to @offset with at least one byte behind it, and in *@len how many
- * bytes there are; NULL where the host cannot map. Valid until
+ * A pointer to @offset, with *@before bytes in front of it and *@len, at
+ * least one, from it on; NULL where the host cannot map. Valid until
  * tdma_view_drop() or the next call for the same view.
  */
-uint8_t *tdma_view_map(struct tdma_view *view, uint64_t offset, uint64_t *len);
+uint8_t *tdma_view_map(struct tdma_view *view, uint64_t offset,
+                       uint64_t *before, uint64_t *len);
 
 /* [offset, offset + len) has been written through a pointer of map(). */
 void tdma_view_dirty(struct tdma_view *view, uint64_t offset, uint64_t len);
+
+/*
+ * Can bytes of [lo, hi) of two views be the same memory? Two different
+ * segments of which one is PAGED count as separate memory: what happens to
+ * elements that overlap only because page lists name a page twice is not
+ * defined.
+ */
+bool tdma_view_overlap(const struct tdma_view *a, uint64_t a_lo, uint64_t a_hi,
+                       const struct tdma_view *b, uint64_t b_lo,
+                       uint64_t b_hi);
 
 /* Report everything written so far to the host. */
 void tdma_view_flush(struct tdma_view *view);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Throttle FSM; see cycle_throttle.h. */
+#include "cycle_throttle.h"
+
+void tdma_throttle_tick(struct tdma_throttle *t, uint32_t window,
+                        uint32_t budget)
+{
+    if (t->window && ++t->elapsed < t->window) {
+        return;
+    }
+    t->window = budget ? window : 0;
+    t->elapsed = 0;
+    t->budget = budget;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensordma core: state of the machine, shared by the core's own files.
+ *
+ * Who may touch what
+ *  - "locked": only with the core's lock held.
+ *  - "owner": only the thread that owns the queue, inside tdma_core_run().
+ *    Ownership is taken and given up with the lock held.
+ *  - "config": written with the lock held while the queue is off, read by the
+ *    owner without it.
+ *  - "run": only inside tdma_core_run() of that thread.
+ * The lock is never held across ops->read, write, window, interrupt or kick,
+ * nor while an engine runs.
+ */
+#ifndef TDMA_MACHINE_H
+#define TDMA_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "tdma_core.h"
+#include "dma/tdma_engine.h"
+#include "mem/tdma_segment.h"
+#include "mem/tdma_syncflag.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the layouts on the bus are used as they are: little-endian hosts only"
+#endif
+
+/* No thread owns the queue. */
+#define TDMA_NO_THREAD UINT32_MAX
+
+struct tdma_queue {
+    struct tdma_core *core;
+    unsigned number;
+
+    /* config */
+    uint64_t ring;
+    uint64_t records;
+    uint64_t tail_addr;
+    uint32_t ring_order;
+    uint32_t context;
+    uint32_t vector;
+    uint32_t thread;
+    uint32_t priority;
+    uint32_t policy;
+
+    /* locked: what software asked for */
+    bool enabled;
+    bool pause;
+    bool abort;                 /* end everything up to abort_tail */
+    bool doorbell;              /* the tail in memory may have moved */
+
+    /* locked: what became of it */
+    uint32_t owner;             /* thread, or TDMA_NO_THREAD */
+    bool quiet;                 /* paused, and nothing in flight */
+    bool halted;
+    uint32_t error;
+    uint32_t irq_status;
+    uint32_t head;
+    uint32_t tail;
+    uint32_t done;
+
+    /* owner */
+    struct tdma_job *first;     /* jobs not yet retired, in ring order */
+    struct tdma_job *last;
+    unsigned in_flight;         /* jobs on that list */
+    bool abort_known;           /* abort_tail has been determined */
+    uint32_t abort_tail;
+};
+
+struct tdma_thread {
+    struct tdma_core *core;
+    unsigned number;
+
+    /* locked */
+    bool busy;                  /* kicked, and run() has not said "no more" */
+    bool clear_counters;
+    uint32_t throttle_window;
+    uint32_t throttle_budget;
+    uint64_t cycles;
+    struct tdma_counters counters[TDMA_SIDES];
+
+    /* run */
+    struct tdma_engine *engine;
+    unsigned next_queue;        /* where the round-robin search begins */
+    struct tdma_queue *turn;    /* queue whose turn it is, or NULL */
+};
+
+struct tdma_core {
+    struct tdma_properties props;
+    struct tdma_host_ops ops;
+    struct tdma_mem mem;
+    const struct tdma_engine_ops *engine_ops;
+
+    /* locked */
+    bool enabled;
+    uint32_t generation;
+    uint32_t bad_access;
+    struct tdma_segment_table *contexts;
+    struct tdma_job *free_jobs;
+
+    /* arrays of props.queues, props.threads; fixed */
+    struct tdma_queue *queues;
+    struct tdma_thread *threads;
+    struct tdma_job *jobs;
+
+    struct tdma_sync_flags flags;
+};
+
+static inline void tdma_lock(struct tdma_core *core)
+{
+    if (core->ops.lock) {
+        core->ops.lock(core->mem.opaque);
+    }
+}
+
+static inline void tdma_unlock(struct tdma_core *core)
+{
+    if (core->ops.unlock) {
+        core->ops.unlock(core->mem.opaque);
+    }
+}
+
+static inline void tdma_event(struct tdma_core *core, enum tdma_event event,
+                              uint64_t a, uint64_t b, uint64_t c)
+{
+    if (core->ops.event) {
+        core->ops.event(core->mem.opaque, event, a, b, c);
+    }
+}
+
+/* tdma_regs.c: everything software can set goes back to its power-on value. */
+void tdma_regs_reset(struct tdma_core *core);
+
+#endif /* TDMA_MACHINE_H */
