@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Builds what goes into the guest: driver, dmatest, selftests, initramfs.
-# usage: build.sh [modules|selftests|initramfs]   (default: all of them)
+# usage: build.sh [driver|modules|selftests|initramfs]   (default: all)
 #
 # Sources are mirrored into build/ and compiled there: the checkout stays
 # clean, and builds for several kernels do not disturb each other.
@@ -50,31 +50,32 @@ build_selftests() {
 		FORCE_TARGETS=1 KSFT_INSTALL_PATH="$KSFT_INSTALL" install
 }
 
-build_modules() {
-	local kind
+build_initramfs() {
+	"$TDMA_TOP/tools/guest/initramfs.sh"
+}
 
-	for kind in driver dmatest; do
-		step "$kind" "Building $kind for $RELEASE" "" "build_$kind"
-	done
+build() {
+	case $1 in
+	driver | dmatest)
+		step "$1" "Building $1 for $RELEASE" "" "build_$1"
+		;;
+	selftests) step "$1" "Building the selftests" "" "build_$1" ;;
+	initramfs) step "$1" "Packing the initramfs" "" "build_$1" ;;
+	*) die "unknown part: $1" ;;
+	esac
 }
 
 main() {
+	local parts part
+
 	case ${1:-all} in
-	modules) build_modules ;;
-	selftests) step selftests "Building the selftests" "" build_selftests ;;
-	initramfs) ;;
-	all)
-		build_modules
-		step selftests "Building the selftests" "" build_selftests
-		;;
-	*) die "unknown part: $1" ;;
+	all) parts="driver dmatest selftests initramfs" ;;
+	modules) parts="driver dmatest" ;;
+	*) parts=$1 ;;
 	esac
-	case ${1:-all} in
-	initramfs | all)
-		step initramfs "Packing the initramfs" "" \
-			"$TDMA_TOP/tools/guest/initramfs.sh"
-		;;
-	esac
+	for part in $parts; do
+		build "$part"
+	done
 }
 
 main "$@"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which suites there are, cheap ones first."""
+
+import glob
+import os
+import shutil
+
+from suites import Command, Guest, TapCommand
+
+GUEST_EXTRA = ("dmatest", "reload")
+
+
+class Context:
+    """The places the suites work in."""
+
+    def __init__(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.top = os.path.dirname(os.path.dirname(here))
+        self.build = os.environ.get("TDMA_BUILD",
+                                    os.path.join(self.top, "build"))
+        self.logs = os.path.join(self.build, "check")
+        self.qemu = os.environ.get("QEMU") or os.path.join(
+            self.build, "qemu", "qemu-system-x86_64")
+
+    def tool(self, path):
+        return os.path.join(self.top, "tools", path)
+
+    def guest_tests(self):
+        """Names that the guest's job knows."""
+        path = os.path.join(self.build, "kselftest", "kselftest-list.txt")
+        try:
+            with open(path, encoding="utf-8") as entries:
+                names = [line.strip().split(":")[-1] for line in entries]
+        except OSError:
+            names = []
+        return tuple(name for name in names if name) + GUEST_EXTRA
+
+
+def qtests(context):
+    """The device's tests in QEMU's own framework, one suite per program."""
+    programs = sorted(glob.glob(os.path.join(context.build, "qemu",
+                                             "tensordma-*test")))
+    firmware = os.path.join(context.build, "qemu", "firmware")
+    environment = {
+        "QTEST_QEMU_BINARY": "%s -L %s" % (context.qemu, firmware),
+        "G_TEST_DBUS_DAEMON": "",
+    }
+    return [TapCommand(context, "qtest-" + os.path.basename(program),
+                       "the device without a guest", [program, "--tap"],
+                       env=environment, timeout=300) for program in programs]
+
+
+def native(context):
+    """The machine core on the host, plain and under the sanitizers."""
+    directory = os.path.join(context.top, "qemu-device", "tests")
+    make = ["make", "-s", "--no-print-directory", "-C", directory]
+    return [
+        TapCommand(context, "native", "the machine core on the host",
+                   make + ["check"], timeout=600),
+        TapCommand(context, "native-sanitize",
+                   "the same under address and undefined-behaviour sanitizers",
+                   make + ["check-sanitize"], timeout=900),
+    ]
+
+
+def guests(context):
+    """Boots of the guest, in several configurations of the machine."""
+    return [
+        Guest(context, "guest", "selftests and dmatest in the booted guest"),
+        Guest(context, "guest-iommu",
+              "the same behind an IOMMU that maps every transfer",
+              environment={
+                  "QEMU_ARGS": "-device intel-iommu",
+                  "APPEND": "intel_iommu=on iommu.strict=1",
+              }),
+    ]
+
+
+def other_kernel():
+    """Build trees of other kernel series that are installed."""
+    trees = glob.glob("/usr/src/linux-headers-6.1.*-amd64")
+    return sorted(tree for tree in trees
+                  if "cloud" not in tree and "-rt-" not in tree)
+
+
+def modules(context):
+    """The driver against other kernels' headers."""
+    trees = other_kernel()
+    argv = [context.tool("check/module.sh")] + trees[-1:]
+    return [Command(context, "module-6.1", "the driver builds for Linux 6.1",
+                    argv, needs=lambda: "" if trees else
+                    "linux-headers-6.1 (generic flavour) is not installed")]
+
+
+def suites(context):
+    python = ["/usr/bin/python3"]
+    return [
+        TapCommand(context, "harness", "the test harness itself",
+                   python + [context.tool("check/selftest.py")], timeout=120),
+        TapCommand(context, "uapi", "headers and layout of the interface",
+                   [context.tool("check/uapi.sh")], timeout=120),
+        *native(context),
+        *qtests(context),
+        TapCommand(context, "lint", "style and static checks, the quick ones",
+                   [context.tool("lint/lint.sh"), "--quick"], timeout=600,
+                   needs=lambda: "" if shutil.which("shellcheck") else
+                   "the lint tools are not installed (make setup)"),
+        *modules(context),
+        *guests(context),
+        TapCommand(context, "readme", "commands in the documentation",
+                   python + [context.tool("check/readme.py")], timeout=900),
+    ]

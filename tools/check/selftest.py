@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the harness's own unit tests (check/tests) and writes TAP."""
+
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "setup"),
+                os.path.join(os.path.dirname(HERE), "guest")]
+sys.dont_write_bytecode = True
+
+
+class TapResult(unittest.TestResult):
+    """Writes a line of TAP as each test ends."""
+
+    def _line(self, test, word, note=""):
+        name = test.id().split("tests.", 1)[-1]
+        print("%s %d %s%s" % (word, self.testsRun, name, note), flush=True)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self._line(test, "ok")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._line(test, "ok", " # SKIP " + reason)
+
+    def _broken(self, test, records):
+        for line in records[-1][1].splitlines():
+            print("# " + line)
+        self._line(test, "not ok")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._broken(test, self.failures)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._broken(test, self.errors)
+
+
+def main():
+    tests = unittest.defaultTestLoader.discover(
+        os.path.join(HERE, "tests"), top_level_dir=HERE)
+    print("TAP version 13\n1..%d" % tests.countTestCases())
+    result = TapResult()
+    tests.run(result)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
