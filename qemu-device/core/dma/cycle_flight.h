@@ -86,19 +86,8 @@ struct tdma_flight {
     uint64_t last_cycle;        /* of a response */
     struct tdma_flight_side side[TDMA_SIDES];
     struct tdma_part part[TDMA_SIDES];
-    /* bytes the sides can touch, for hazards: lo < hi */
-    uint64_t lo[TDMA_SIDES];
-    uint64_t hi[TDMA_SIDES];
     struct tdma_reach reach[TDMA_SIDES];
     uint8_t fill[TDMA_FILL_CACHE];
 };
-
-/* Request ID of element @element, a near neighbour of none, on @side. */
-static inline unsigned tdma_flight_id(const struct tdma_flight *f,
-                                      unsigned side, uint64_t element,
-                                      unsigned ids)
-{
-    return (f->side[side].base_id + element) % ids;
-}
 
 #endif /* TDMA_CYCLE_FLIGHT_H */
