@@ -81,8 +81,22 @@
 #define TDMA_THREAD_THROTTLE_BUDGET	0x04	/* rw: requests per window, side */
 #define TDMA_THREAD_COUNTER_CLEAR	0x08	/* wo: any write clears counters */
 #define TDMA_THREAD_CYCLES		0x10	/* ro, 64 bit */
+#define TDMA_THREAD_INJECT		0x18	/* rw: TDMA_INJECT_*, one shot */
+#define TDMA_THREAD_INJECT_SIDE		0x1c	/* rw: 0 = source, 1 = dest. */
+#define TDMA_THREAD_INJECT_ELEMENT	0x20	/* rw, 64 bit: element number */
 #define TDMA_THREAD_SRC_COUNTERS	0x40	/* ro: TDMA_COUNTER_*, source */
 #define TDMA_THREAD_DST_COUNTERS	0xa0	/* ro: the same, destination */
+
+/*
+ * Error injection (TDMA_FEATURE_INJECT; else these registers do not exist).
+ * INJECT arms it, last: it strikes the first descriptor of the thread that has
+ * a request for that element on that side, and reads NONE again afterwards.
+ */
+#define TDMA_INJECT_NONE		0
+#define TDMA_INJECT_BUS_ERROR		1	/* memory refuses the access */
+#define TDMA_INJECT_POISON		2	/* the read response is poisoned */
+#define TDMA_INJECT_UNKNOWN_ID		3	/* a response with a stray ID */
+#define TDMA_INJECT_DUPLICATE_ID	4	/* the response comes twice */
 
 /* Counters of a sub-thread, 64 bits each, from TDMA_THREAD_*_COUNTERS (A20) */
 #define TDMA_COUNTER_REQUESTS		0x00
