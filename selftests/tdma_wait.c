@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tensordma selftests: deadlines, progress, completions taken exactly once,
+ * full queues, signals.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/time.h>
+
+#include "tdma_harness.h"
+#include "tdma_random.h"
+#include "tdma_slow.h"
+
+#define SLOW_MS		400
+#define MS		1000000LL
+
+FIXTURE(wait)
+{
+	int fd;
+	struct tdma_query caps;
+	struct tdma_rng rng;
+	struct tdma_buf src;
+	struct tdma_buf dst;
+	__u32 repeat;			/* for a job of about SLOW_MS */
+};
+
+FIXTURE_SETUP(wait)
+{
+	self->fd = tdma_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tdma_query(self->fd, &self->caps));
+	ASSERT_EQ(0, tdma_buf_create(&self->src, self->fd, TDMA_MEM_USER,
+				     TDMA_SLOW_BYTES));
+	ASSERT_EQ(0, tdma_buf_create(&self->dst, self->fd, TDMA_MEM_USER,
+				     TDMA_SLOW_BYTES));
+	self->repeat = tdma_slow_repeat(self->fd, self->src.handle,
+					self->dst.handle, SLOW_MS);
+	ASSERT_NE(0, self->repeat);
+	tdma_rand_fill(&self->rng, &self->src);
+	tdma_rand_fill(&self->rng, &self->dst);
+}
+
+FIXTURE_TEARDOWN(wait)
+{
+	close(self->fd);
+}
+
+static const struct tdma_desc nop = {
+	.version = TDMA_DESC_VERSION,
+	.opcode = TDMA_OP_NOP,
+};
+
+static struct tdma_desc slow_desc(FIXTURE_DATA(wait) *self)
+{
+	return tdma_slow_desc(self->src.handle, self->dst.handle,
+			      self->repeat);
+}
+
+static __u64 submit(struct __test_metadata *_metadata,
+		    FIXTURE_DATA(wait) *self, const struct tdma_desc *d)
+{
+	struct tdma_submit report;
+
+	EXPECT_EQ(0, tdma_submit(self->fd, d, 1, &report));
+	EXPECT_EQ(1, report.accepted);
+	return report.first_job;
+}
+
+static int wait_args(int fd, struct tdma_wait *args)
+{
+	args->size = sizeof(*args);
+	return ioctl(fd, TDMA_IOC_WAIT, args) < 0 ? -errno : 0;
+}
+
+static int wait_any(int fd, __u32 flags, __s64 deadline, __u64 *job)
+{
+	struct tdma_wait args = {
+		.flags = TDMA_WAIT_ANY | flags,
+		.deadline_ns = deadline,
+	};
+	int ret = wait_args(fd, &args);
+
+	*job = args.job;
+	return ret;
+}
+
+TEST_F(wait, no_deadline_no_sleep)
+{
+	struct tdma_desc d = slow_desc(self);
+	__u64 job = submit(_metadata, self, &d);
+	__s64 start = tdma_now();
+	struct tdma_record rec;
+
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, job, 0, &rec));
+	EXPECT_EQ(TDMA_STATUS_PENDING, rec.status);
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, job, start - 1, &rec));
+	EXPECT_GT(SLOW_MS / 2 * MS, tdma_now() - start);
+	EXPECT_EQ(0, tdma_wait(self->fd, job, tdma_patience(), &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+}
+
+TEST_F(wait, deadline_is_absolute)
+{
+	struct tdma_desc d = slow_desc(self);
+	__u64 job = submit(_metadata, self, &d);
+	__s64 deadline = tdma_now() + SLOW_MS / 8 * MS;
+	struct tdma_record rec;
+
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, job, deadline, &rec));
+	EXPECT_LE(deadline, tdma_now());
+	EXPECT_EQ(TDMA_STATUS_PENDING, rec.status);
+	/* The same call again does not sleep again. */
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, job, deadline, &rec));
+	EXPECT_EQ(0, tdma_wait(self->fd, job, TDMA_WAIT_FOREVER, &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+}
+
+TEST_F(wait, taken_once)
+{
+	__u64 job = submit(_metadata, self, &nop);
+	struct tdma_record rec;
+
+	EXPECT_EQ(0, tdma_wait(self->fd, job, tdma_patience(), &rec));
+	EXPECT_EQ(-ENOENT, tdma_wait(self->fd, job, tdma_patience(), &rec));
+}
+
+TEST_F(wait, keep)
+{
+	struct tdma_wait args = {
+		.flags = TDMA_WAIT_KEEP,
+		.job = submit(_metadata, self, &nop),
+		.deadline_ns = tdma_patience(),
+	};
+
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(0, wait_args(self->fd, &args));
+		EXPECT_EQ(TDMA_STATUS_OK, args.record.status);
+	}
+	args.flags = 0;
+	EXPECT_EQ(0, wait_args(self->fd, &args));
+	EXPECT_EQ(-ENOENT, wait_args(self->fd, &args));
+}
+
+TEST_F(wait, job_numbers_count_up)
+{
+	struct tdma_record rec;
+
+	/* 1 was taken by the set-up or is the first here; never reused. */
+	__u64 last = submit(_metadata, self, &nop);
+
+	EXPECT_LE(1, last);
+	for (int i = 0; i < 100; i++) {
+		__u64 job = submit(_metadata, self, &nop);
+
+		EXPECT_EQ(last + 1, job);
+		EXPECT_EQ(0, tdma_wait(self->fd, job, tdma_patience(), &rec));
+		last = job;
+	}
+}
+
+TEST_F(wait, any_oldest_first)
+{
+	struct tdma_desc d[5] = { nop, nop, nop, nop, nop };
+	struct tdma_submit report;
+	__u64 job;
+
+	ASSERT_EQ(0, tdma_submit(self->fd, d, ARRAY_SIZE(d), &report));
+	ASSERT_EQ(ARRAY_SIZE(d), report.accepted);
+	for (size_t i = 0; i < ARRAY_SIZE(d); i++) {
+		EXPECT_EQ(0, wait_any(self->fd, TDMA_WAIT_KEEP,
+				      tdma_patience(), &job));
+		EXPECT_EQ(report.first_job + i, job);
+		EXPECT_EQ(0, wait_any(self->fd, 0, tdma_patience(), &job));
+		EXPECT_EQ(report.first_job + i, job);
+	}
+	EXPECT_EQ(-ENOENT, wait_any(self->fd, 0, tdma_patience(), &job));
+}
+
+TEST_F(wait, any_on_a_running_job)
+{
+	struct tdma_desc d = slow_desc(self);
+	__u64 wanted = submit(_metadata, self, &d), job;
+
+	EXPECT_EQ(-ETIME, wait_any(self->fd, 0, 0, &job));
+	EXPECT_EQ(0, wait_any(self->fd, 0, tdma_patience(), &job));
+	EXPECT_EQ(wanted, job);
+}
+
+/*
+ * The point of progress counts (A39): work on the first tenth of the result
+ * while the engine still moves the rest.
+ */
+TEST_F(wait, first_tenth_while_the_rest_is_moving)
+{
+	struct tdma_desc d = slow_desc(self);
+	__u64 tenth = TDMA_SLOW_BYTES / 10, seen = 0, wanted = 0;
+	struct tdma_wait args = {
+		.deadline_ns = tdma_patience(),
+		.min_dst_done = tenth * self->repeat,
+	};
+	struct tdma_record rec;
+
+	d.flags = TDMA_DESC_DST_PER_MILLE;
+	d.dst_sync_interval = 100;
+	args.job = submit(_metadata, self, &d);
+	ASSERT_EQ(0, wait_args(self->fd, &args));
+	EXPECT_LE(args.min_dst_done, args.record.dst_done);
+	EXPECT_EQ(TDMA_STATUS_PENDING, args.record.status);
+	for (__u64 i = 0; i < tenth; i++) {
+		seen = seen * 31 + self->dst.mem[i];
+		wanted = wanted * 31 + self->src.image[i];
+	}
+	EXPECT_EQ(wanted, seen);
+	/* The job still runs: the consumer was ahead of its end. */
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, args.job, 0, &rec));
+	EXPECT_EQ(0, tdma_wait(self->fd, args.job, tdma_patience(), &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	memcpy(self->dst.image, self->src.image, TDMA_SLOW_BYTES);
+	EXPECT_IMAGE(&self->dst);
+}
+
+TEST_F(wait, source_progress)
+{
+	struct tdma_desc d = slow_desc(self);
+	__u64 total = (__u64)TDMA_SLOW_BYTES * self->repeat;
+	struct tdma_wait args = {
+		.deadline_ns = tdma_patience(),
+		.min_src_done = total / 4,
+	};
+
+	d.flags = TDMA_DESC_SRC_PER_MILLE;
+	d.src_sync_interval = 50;
+	args.job = submit(_metadata, self, &d);
+	ASSERT_EQ(0, wait_args(self->fd, &args));
+	EXPECT_LE(total / 4, args.record.src_done);
+	EXPECT_EQ(TDMA_STATUS_PENDING, args.record.status);
+	args.min_src_done = 0;
+	EXPECT_EQ(0, wait_args(self->fd, &args));
+	EXPECT_EQ(total, args.record.src_done);
+	EXPECT_EQ(total, args.record.dst_done);
+}
+
+/* Waiting for more than there is ends with the job. */
+TEST_F(wait, progress_beyond_the_end)
+{
+	struct tdma_wait args = {
+		.job = submit(_metadata, self, &nop),
+		.deadline_ns = tdma_patience(),
+		.min_dst_done = 1000,
+	};
+
+	EXPECT_EQ(0, wait_args(self->fd, &args));
+	EXPECT_EQ(TDMA_STATUS_OK, args.record.status);
+	EXPECT_EQ(-ENOENT, wait_args(self->fd, &args));
+}
+
+/*
+ * Counts only grow, and what they promise is in memory at that moment. The
+ * record in the program's own memory needs no system call at all.
+ */
+TEST_F(wait, record_in_own_memory)
+{
+	struct tdma_desc d = slow_desc(self);
+	const volatile struct tdma_record *rec;
+	__u64 last = 0, updates = 0, job;
+	__s64 deadline = tdma_patience();
+	struct tdma_buf own;
+	struct tdma_record end;
+
+	ASSERT_EQ(0, tdma_buf_create(&own, self->fd, TDMA_MEM_USER, 4096));
+	rec = (void *)(own.mem + 128);
+	d.flags = TDMA_DESC_DST_PER_MILLE | TDMA_DESC_RECORD;
+	d.dst_sync_interval = 10;
+	d.record_segment = own.handle;
+	d.record_offset = 128;
+	d.tag = 77;
+	job = submit(_metadata, self, &d);
+	while (rec->status == TDMA_STATUS_PENDING && tdma_now() < deadline) {
+		__u64 done = rec->dst_done;
+		__u64 bytes = done / self->repeat / 64 * 64;
+
+		ASSERT_LE(last, done);
+		updates += done != last;
+		last = done;
+		ASSERT_EQ(0, memcmp(self->dst.mem, self->src.mem, bytes));
+	}
+	EXPECT_EQ(TDMA_STATUS_OK, rec->status);
+	EXPECT_EQ(77, rec->tag);
+	EXPECT_EQ((__u64)TDMA_SLOW_BYTES * self->repeat, rec->dst_done);
+	EXPECT_LT(3, updates);
+	TH_LOG("%llu updates seen", updates);
+	EXPECT_EQ(0, tdma_wait(self->fd, job, tdma_patience(), &end));
+	/* Nothing around the record was written. */
+	memcpy(own.image + 128, own.mem + 128, sizeof(*rec));
+	EXPECT_IMAGE(&own);
+}
+
+TEST_F(wait, poll)
+{
+	struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
+	struct tdma_desc d = slow_desc(self);
+	struct tdma_record rec;
+	__u64 job;
+
+	EXPECT_EQ(0, poll(&pfd, 1, 0));
+	job = submit(_metadata, self, &d);
+	EXPECT_EQ(0, poll(&pfd, 1, 0));
+	EXPECT_EQ(1, poll(&pfd, 1, TDMA_PATIENCE_MS));
+	EXPECT_EQ(POLLIN, pfd.revents);
+	EXPECT_EQ(1, poll(&pfd, 1, 0));
+	EXPECT_EQ(0, tdma_wait(self->fd, job, 0, &rec));
+	EXPECT_EQ(0, poll(&pfd, 1, 0));
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+static void storm(unsigned int us)
+{
+	struct itimerval timer = {
+		.it_interval.tv_usec = us,
+		.it_value.tv_usec = us,
+	};
+	struct sigaction action = { .sa_handler = on_alarm };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Signals interrupt, but neither lose nor double a completion. */
+TEST_F(wait, signal_storm)
+{
+	__s64 deadline = tdma_patience();
+	unsigned int interrupted = 0, jobs = tdma_slow() ? 50 : 200;
+	struct tdma_desc d = slow_desc(self);
+	struct tdma_submit report;
+	struct tdma_record rec;
+	int ret;
+
+	storm(1000);
+	for (unsigned int i = 0; i < jobs; i++) {
+		const struct tdma_desc *job = i ? &nop : &d;
+
+		while ((ret = tdma_submit(self->fd, job, 1, &report)) ==
+		       -EINTR)
+			interrupted++;
+		ASSERT_EQ(0, ret);
+		while ((ret = tdma_wait(self->fd, report.first_job, deadline,
+					&rec)) == -EINTR)
+			interrupted++;
+		ASSERT_EQ(0, ret);
+		ASSERT_EQ(TDMA_STATUS_OK, rec.status);
+		ASSERT_EQ(-ENOENT, tdma_wait(self->fd, report.first_job, 0,
+					     &rec));
+	}
+	storm(0);
+	/* The first job alone outlasts many signals. */
+	EXPECT_LT(0, interrupted);
+}
+
+static unsigned int fill_queue(struct __test_metadata *_metadata,
+			       FIXTURE_DATA(wait) *self, __u64 *first)
+{
+	unsigned int accepted = 1;
+	struct tdma_desc d = slow_desc(self), batch[64];
+	struct tdma_submit report;
+	int ret;
+
+	for (size_t i = 0; i < ARRAY_SIZE(batch); i++)
+		batch[i] = nop;
+	*first = submit(_metadata, self, &d);
+	while (!(ret = tdma_submit(self->fd, batch, ARRAY_SIZE(batch),
+				   &report))) {
+		EXPECT_EQ(*first + accepted, report.first_job);
+		EXPECT_LT(0, report.accepted);
+		EXPECT_EQ(0, report.error_status);
+		accepted += report.accepted;
+		if (accepted > self->caps.max_jobs)
+			break;
+	}
+	EXPECT_EQ(-EAGAIN, ret);
+	EXPECT_EQ(0, report.accepted);
+	return accepted;
+}
+
+TEST_F(wait, full_queue_nonblocking)
+{
+	struct tdma_record rec;
+	unsigned int accepted;
+	__u64 first;
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	accepted = fill_queue(_metadata, self, &first);
+	EXPECT_LE(2, accepted);
+	EXPECT_GE(self->caps.max_jobs, accepted);
+	for (unsigned int i = 0; i < accepted; i++) {
+		ASSERT_EQ(0, tdma_wait(self->fd, first + i, tdma_patience(),
+				       &rec));
+		ASSERT_EQ(TDMA_STATUS_OK, rec.status);
+	}
+	/* There is room again, and nothing else was queued. */
+	EXPECT_EQ(first + accepted, submit(_metadata, self, &nop));
+}
+
+static void *take_all(void *arg)
+{
+	FIXTURE_DATA(wait) *self = arg;
+	long taken = 0;
+	__u64 job;
+
+	while (taken < 2L * self->caps.max_jobs) {
+		int ret = wait_any(self->fd, 0, tdma_patience(), &job);
+
+		if (ret && ret != -ENOENT)
+			break;
+		taken += !ret;
+	}
+	return (void *)taken;
+}
+
+/* A call that may sleep queues everything, however long the queue. */
+TEST_F(wait, full_queue_blocking)
+{
+	__u64 wanted = 2ULL * self->caps.max_jobs, queued = 0;
+	struct tdma_desc *batch = calloc(wanted, sizeof(*batch));
+	struct tdma_submit report;
+	pthread_t taker;
+	void *taken;
+
+	ASSERT_NE(NULL, batch);
+	for (__u64 i = 0; i < wanted; i++)
+		batch[i] = nop;
+	ASSERT_EQ(0, pthread_create(&taker, NULL, take_all, self));
+	while (queued < wanted) {
+		ASSERT_EQ(0, tdma_submit(self->fd, batch + queued,
+					 wanted - queued, &report));
+		ASSERT_LT(0, report.accepted);
+		queued += report.accepted;
+	}
+	ASSERT_EQ(0, pthread_join(taker, &taken));
+	EXPECT_EQ(wanted, (long)taken);
+	free(batch);
+}
+
+/* The good part of a batch is queued, the bad descriptor is named. */
+TEST_F(wait, batch_with_a_bad_descriptor)
+{
+	struct tdma_desc d[8];
+	struct tdma_submit report;
+	struct tdma_record rec;
+
+	for (size_t i = 0; i < ARRAY_SIZE(d); i++)
+		d[i] = nop;
+	d[5].elem_bytes = 4;
+	d[5].opcode = 99;
+	ASSERT_EQ(0, tdma_submit(self->fd, d, ARRAY_SIZE(d), &report));
+	EXPECT_EQ(5, report.accepted);
+	EXPECT_EQ(5, report.error_index);
+	EXPECT_EQ(TDMA_STATUS_BAD_OPCODE, report.error_status);
+	EXPECT_EQ(offsetof(struct tdma_desc, opcode), report.error_field);
+	for (int i = 0; i < 5; i++)
+		EXPECT_EQ(0, tdma_wait(self->fd, report.first_job + i,
+				       tdma_patience(), &rec));
+	EXPECT_EQ(-ENOENT, tdma_wait(self->fd, report.first_job + 5, 0, &rec));
+	/* Go on from the bad one: refused, then corrected. */
+	EXPECT_EQ(-EINVAL, tdma_submit(self->fd, d + 5, 3, &report));
+	EXPECT_EQ(0, report.accepted);
+	EXPECT_EQ(0, report.error_index);
+	d[5] = nop;
+	EXPECT_EQ(0, tdma_submit(self->fd, d + 5, 3, &report));
+	EXPECT_EQ(3, report.accepted);
+	EXPECT_EQ(0, tdma_wait(self->fd, report.first_job + 2, tdma_patience(),
+			       &rec));
+}
+
+/* Jobs belong to the file, whoever waits. */
+TEST_F(wait, in_a_child)
+{
+	struct tdma_desc d = slow_desc(self);
+	__u64 job = submit(_metadata, self, &d);
+	struct tdma_record rec;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(tdma_wait(self->fd, job, tdma_patience(), &rec) ||
+		      rec.status != TDMA_STATUS_OK);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(-ENOENT, tdma_wait(self->fd, job, 0, &rec));
+}
+
+TDMA_HARNESS_MAIN
