@@ -13,10 +13,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
-# pylint: disable=wrong-import-position # needs the path above
-import plan  # noqa: E402
-from report import Report  # noqa: E402
-from results import failed  # noqa: E402
+import plan
+from report import Report
+from results import failed
 
 
 def select(suites, names):
@@ -48,7 +47,7 @@ def run_suite(suite, tests, report):
     try:
         for result in suite.run(tests):
             report.add(result)
-    except Exception as error:  # pylint: disable=broad-except
+    except Exception as error:
         report.add(failed(suite.name, "%s: %s" % (type(error).__name__, error)))
 
 

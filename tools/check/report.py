@@ -19,7 +19,6 @@ class Report:
         self._out = out
         self._start = time.monotonic()
         os.makedirs(os.path.dirname(tap_path), exist_ok=True)
-        # pylint: disable=consider-using-with # lives as long as the report
         self._tap = open(tap_path, "w", encoding="utf-8")
         self._tap.write("TAP version 13\n")
 

@@ -12,7 +12,8 @@ set -euo pipefail
 . "$TDMA_TOP/tools/setup/kernel-paths.sh"
 
 RELEASE=$(kernel_release)
-MODULES=$TDMA_BUILD/module-$RELEASE
+# VARIANT tells builds of the driver with other options apart.
+MODULES=$TDMA_BUILD/module-$RELEASE${VARIANT:+-$VARIANT}
 DMATEST=$TDMA_BUILD/dmatest-$RELEASE
 KSFT=$TDMA_BUILD/ksft
 KSFT_INSTALL=$TDMA_BUILD/kselftest

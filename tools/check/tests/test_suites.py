@@ -31,7 +31,6 @@ class Place:
 
 class InDirectory(unittest.TestCase):
     def setUp(self):
-        # pylint: disable=consider-using-with # removed by the clean-up
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.place = Place(directory.name)

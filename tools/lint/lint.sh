@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Style and static checks; TAP on standard output.
+# usage: lint.sh [--quick]     quick: without the slow coccinelle scripts
+set -euo pipefail
+# shellcheck source=tools/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tools/tap.sh
+. "$TDMA_TOP/tools/tap.sh"
+# shellcheck source=tools/setup/kernel-paths.sh
+. "$TDMA_TOP/tools/setup/kernel-paths.sh"
+# shellcheck source=tools/setup/qemu-paths.sh
+. "$TDMA_TOP/tools/setup/qemu-paths.sh"
+
+HERE=$TDMA_TOP/tools/lint
+
+# files PATTERN...: the project's files, tracked or about to be.
+files() {
+	git ls-files -co --exclude-standard -- "$@" | sort -u |
+		while read -r file; do
+			[ ! -f "$file" ] || echo "$file"
+		done
+}
+
+# on_files COMMAND... -- PATTERN...: nothing to check is nothing wrong.
+on_files() {
+	local command=() list
+
+	while [ "$1" != -- ]; do
+		command+=("$1")
+		shift
+	done
+	shift
+	mapfile -t list < <(files "$@")
+	[ ${#list[@]} -eq 0 ] || "${command[@]}" "${list[@]}"
+}
+
+shell_scripts() {
+	files 'tools/**' '.ci/*' '*.sh' | while read -r file; do
+		! head -n 1 "$file" | grep -qE '^#!.*\bsh$|^#!/bin/bash' ||
+			echo "$file"
+	done
+	files 'tools/*.sh'
+}
+
+check_shell() {
+	local list
+
+	mapfile -t list < <(shell_scripts | sort -u)
+	shellcheck -x "${list[@]}"
+}
+
+# complaints PATTERNS COMMAND...: fails if the command writes anything but lines
+# that match one of a file of patterns, each there with its reason. The
+# command's status is not asked: it also counts what we know to be wrong.
+complaints() {
+	local patterns=$1 output
+	shift
+
+	output=$("$@" 2>&1 || true)
+	output=$(grep -vE -f <(sed '/^#/d' "$patterns") <<<"$output" || true)
+	[ -z "$output" ] || { printf '%s\n' "$output"; return 1; }
+}
+
+# kernel_style COLUMNS FILE...: checkpatch needs its lists beside it, no tree.
+kernel_style() {
+	local columns=$1
+	shift
+
+	complaints "$HERE/checkpatch.ignore" \
+		perl "$(kernel_source)/scripts/checkpatch.pl" --no-tree --strict \
+		--terse --no-summary --show-types \
+		--max-line-length="$columns" -f "$@"
+}
+
+# QEMU's checkpatch has other rules for what lies under tests/.
+qemu_style() {
+	local style=$TDMA_BUILD/style list
+
+	mkdir -p "$style/tests" "$style/hw"
+	ln -sfn "$TDMA_TOP/qemu-device/qtest" "$style/tests/qtest"
+	ln -sfn "$TDMA_TOP/qemu-device/hw" "$style/hw/tensordma"
+	ln -sfn "$TDMA_TOP/qemu-device/core" "$style/hw/tensordma-core"
+	cd "$style"
+	mapfile -t list < <(find -L hw tests -name '*.[ch]' | sort)
+	complaints "$HERE/qemu-checkpatch.ignore" \
+		perl "$(qemu_dir)/src/scripts/checkpatch.pl" --no-tree --terse \
+		--no-summary -f "${list[@]}"
+}
+
+kernel_doc() {
+	perl "$(kernel_source)/scripts/kernel-doc" -none -Wall -Werror "$@"
+}
+
+# The driver once more with a checker in the compiler's place or before it;
+# a copy of its own, so that nothing is left out as already built.
+module_with() {
+	local name=$1
+	shift
+	rm -rf "$TDMA_BUILD/module-$(kernel_release)-$name"
+	env VARIANT="$name" "$@" "$TDMA_TOP/tools/guest/build.sh" driver
+}
+
+# Without those that want an OCaml compiler, and the one that asks for min() and
+# max() where a comparison reads better (upstream's checkers omit it, too).
+coccinelle_scripts() {
+	cd "$(kernel_source)/scripts/coccinelle"
+	grep -L '^@.*ocaml' -- */*.cocci | grep -vxF misc/minmax.cocci
+}
+
+run_coccinelle() {
+	local script
+
+	for script in $(coccinelle_scripts); do
+		spatch -D report --no-show-diff --very-quiet -I uapi --dir driver \
+			--cocci-file "$(kernel_source)/scripts/coccinelle/$script" ||
+			echo "$script: status $?"
+	done
+}
+
+coccinelle() {
+	complaints "$HERE/coccinelle.ignore" run_coccinelle
+}
+
+main() {
+	local quick=${1:-}
+
+	cd "$TDMA_TOP"
+	mkdir -p "$TDMA_BUILD"
+	tap_test "text: licence lines, white space" \
+		on_files "$TDMA_PYTHON" "$HERE/text.py" -- .
+	tap_test "codespell" on_files codespell --ignore-words \
+		"$HERE/codespell.ignore" -- . ':!*.tsv' ':!*.ppm' ':!*.png'
+	tap_test "shellcheck" check_shell
+	tap_test "pyflakes" on_files pyflakes3 -- '*.py'
+	tap_test "selftests are complete" \
+		"$TDMA_PYTHON" "$HERE/selftests.py" selftests
+	tap_test "checkpatch --strict: driver" \
+		on_files kernel_style 80 -- 'driver/*.[ch]'
+	tap_test "checkpatch --strict: uapi" \
+		on_files kernel_style 100 -- 'uapi/*.h'
+	tap_test "checkpatch --strict: selftests" \
+		on_files kernel_style 80 -- 'selftests/*.[ch]'
+	tap_test "QEMU's checkpatch: device" qemu_style
+	tap_test "kernel-doc" on_files kernel_doc -- 'driver/*.[ch]' 'uapi/*.h'
+	tap_test "driver: W=1, warnings are errors" \
+		module_with w1 W=1 KCFLAGS=-Werror
+	tap_test "driver: sparse" \
+		module_with sparse C=2 CHECK="sparse -Wsparse-error"
+	if [ "$quick" = --quick ]; then
+		tap_skip "coccinelle" "slow; make lint runs it"
+	else
+		tap_test "coccinelle" coccinelle
+	fi
+	tap_end
+}
+
+main "$@"
