@@ -22,6 +22,7 @@ enum tdma_request_op {
     TDMA_REQUEST_WRITE,         /* paired with a read */
     TDMA_REQUEST_ACCUMULATE,    /* paired with a read, added to memory */
     TDMA_REQUEST_MEMSET,        /* write the fill pattern, no read */
+    TDMA_REQUEST_ADD_FILL,      /* add the fill pattern to memory, no read */
 };
 
 /* Why a generator stalls (A20) */
@@ -35,8 +36,8 @@ enum tdma_stall {
 /*
  * The half of a descriptor that a sub-thread works on. An element's opcode
  * depends on whether it lies inside the axes of both sides (padding): an
- * element outside the destination is no request on either side, one outside
- * the source is no read and a memset.
+ * element outside the destination is no request on either side; one outside
+ * the source only is no read, and a write of the fill pattern.
  */
 struct tdma_part {
     unsigned flight;

@@ -3,7 +3,8 @@
  * Sync unit of a sub-thread (A36-A38): decides when the core is told how far
  * one side of a descriptor has come. An update is due each time another
  * interval of elements, a number or a share of all, has been completed in
- * order since the last one, and when all are. Counts are cumulative.
+ * order, and when all are. Several intervals that end in one cycle make one
+ * update; counts are cumulative.
  */
 #ifndef TDMA_CYCLE_SYNC_H
 #define TDMA_CYCLE_SYNC_H
@@ -16,9 +17,6 @@ struct tdma_sync {
     uint64_t interval;          /* elements; 0 = only the final update */
     uint64_t next;              /* count that makes an update due */
 };
-
-/* Elements in @per_mille of @total, rounded up, at least 1. */
-uint64_t tdma_sync_share(uint64_t total, unsigned per_mille);
 
 void tdma_sync_init(struct tdma_sync *s, uint64_t total, uint64_t interval);
 

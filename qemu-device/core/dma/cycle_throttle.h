@@ -21,6 +21,10 @@ struct tdma_throttle {
 void tdma_throttle_tick(struct tdma_throttle *t, uint32_t window,
                         uint32_t budget);
 
+/* The same as @cycles cycles in which nothing is sent. */
+void tdma_throttle_skip(struct tdma_throttle *t, uint64_t cycles,
+                        uint32_t window, uint32_t budget);
+
 /* Cycles, this one included, until the budget is renewed; 0 = off. */
 static inline uint32_t tdma_throttle_left(const struct tdma_throttle *t)
 {

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* Commit of served elements; see cycle_commit.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "cycle_commit.h"
+
+bool tdma_commit_create(struct tdma_commit *c)
+{
+    memset(c, 0, sizeof(*c));
+    c->scratch = malloc(2 * TDMA_MAX_ELEM_BYTES);
+    return c->scratch;
+}
+
+void tdma_commit_destroy(struct tdma_commit *c)
+{
+    free(c->scratch);
+}
+
+void tdma_commit_reset(struct tdma_commit *c)
+{
+    uint8_t *scratch = c->scratch;
+
+    memset(c, 0, sizeof(*c));
+    c->scratch = scratch;
+}
+
+void tdma_commit_begin(struct tdma_commit *c, struct tdma_flight *flight)
+{
+    c->flight = flight;
+    c->started[TDMA_SRC] = c->started[TDMA_DST] = false;
+}
+
+bool tdma_commit_done(const struct tdma_commit *c)
+{
+    return c->flight->committed == c->flight->limit;
+}
+
+void tdma_commit_leave(struct tdma_commit *c)
+{
+    struct tdma_flight *f = c->flight;
+
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        c->sequence[s] += f->side[s].issued;
+        if (f->has_side[s]) {
+            c->sequence[s] -= f->committed;
+        }
+    }
+    c->flight = NULL;
+}
+
+/*
+ * Pointers. A flight keeps the piece of each segment that it used last.
+ */
+
+static void flush_reach(struct tdma_flight *f, unsigned side)
+{
+    struct tdma_reach *r = &f->reach[side];
+
+    if (r->dirty_lo < r->dirty_hi) {
+        tdma_view_dirty(&f->job->view[side], r->dirty_lo,
+                        r->dirty_hi - r->dirty_lo);
+    }
+    r->dirty_lo = UINT64_MAX;
+    r->dirty_hi = 0;
+}
+
+void tdma_commit_flush(struct tdma_flight *f)
+{
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        flush_reach(f, s);
+    }
+}
+
+void tdma_commit_drop(struct tdma_flight *f)
+{
+    tdma_commit_flush(f);
+    f->reach[TDMA_SRC].len = f->reach[TDMA_DST].len = 0;
+}
+
+static uint8_t *map(struct tdma_flight *f, unsigned side, uint64_t offset)
+{
+    struct tdma_reach *r = &f->reach[side];
+    uint64_t before, len;
+    uint8_t *ptr;
+
+    flush_reach(f, side);
+    r->len = 0;
+    ptr = tdma_view_map(&f->job->view[side], offset, &before, &len);
+    if (!ptr) {
+        return NULL;
+    }
+    r->ptr = ptr - before;
+    r->start = offset - before;
+    r->len = before + len;
+    return len >= f->elem_bytes ? ptr : NULL;
+}
+
+/* A pointer to the whole element at @offset; NULL if it has no such. */
+static inline uint8_t *reach(struct tdma_flight *f, unsigned side,
+                             uint64_t offset)
+{
+    struct tdma_reach *r = &f->reach[side];
+    uint64_t in = offset - r->start;
+
+    if (in < r->len && f->elem_bytes <= r->len - in) {
+        return r->ptr + in;
+    }
+    return map(f, side, offset);
+}
+
+static inline void mark_dirty(struct tdma_flight *f, uint64_t offset)
+{
+    struct tdma_reach *r = &f->reach[TDMA_DST];
+
+    if (offset < r->dirty_lo) {
+        r->dirty_lo = offset;
+    }
+    if (offset + f->elem_bytes > r->dirty_hi) {
+        r->dirty_hi = offset + f->elem_bytes;
+    }
+}
+
+/*
+ * Elements. Each of these moves one and returns false on a fault.
+ */
+
+static bool fault(struct tdma_flight *f, unsigned side, uint64_t offset,
+                  uint32_t status)
+{
+    tdma_job_fault(f->job, side, offset);
+    f->status = status;
+    return false;
+}
+
+static inline void copy_bytes(uint8_t *dst, const uint8_t *src, size_t len)
+{
+    switch (len) {
+    case 1:
+        *dst = *src;
+        break;
+    case 2:
+        memmove(dst, src, 2);
+        break;
+    case 4:
+        memmove(dst, src, 4);
+        break;
+    case 8:
+        memmove(dst, src, 8);
+        break;
+    default:
+        memmove(dst, src, len);
+    }
+}
+
+/* The element at @offset of the source: in place, or in the scratch buffer. */
+static const uint8_t *load(struct tdma_commit *c, struct tdma_flight *f,
+                           const struct tdma_slot *slot)
+{
+    const uint8_t *ptr = reach(f, TDMA_SRC, slot->address);
+
+    if (slot->state & TDMA_SLOT_BUS_ERROR) {
+        fault(f, TDMA_SRC, slot->address, TDMA_STATUS_BUS_ERROR);
+        return NULL;
+    }
+    if (slot->state & TDMA_SLOT_POISONED) {
+        fault(f, TDMA_SRC, slot->address, TDMA_STATUS_POISONED);
+        return NULL;
+    }
+    if (ptr) {
+        return ptr;
+    }
+    if (tdma_view_read(&f->job->view[TDMA_SRC], slot->address, c->scratch,
+                       f->elem_bytes)) {
+        fault(f, TDMA_SRC, slot->address, TDMA_STATUS_BUS_ERROR);
+        return NULL;
+    }
+    return c->scratch;
+}
+
+static bool store(struct tdma_flight *f, uint64_t offset, const uint8_t *data)
+{
+    uint8_t *ptr = reach(f, TDMA_DST, offset);
+
+    if (ptr) {
+        copy_bytes(ptr, data, f->elem_bytes);
+        mark_dirty(f, offset);
+        return true;
+    }
+    if (tdma_view_write(&f->job->view[TDMA_DST], offset, data,
+                        f->elem_bytes)) {
+        return fault(f, TDMA_DST, offset, TDMA_STATUS_BUS_ERROR);
+    }
+    return true;
+}
+
+static bool accumulate(struct tdma_commit *c, struct tdma_flight *f,
+                       uint64_t offset, const uint8_t *data)
+{
+    uint8_t *sum = c->scratch + TDMA_MAX_ELEM_BYTES;
+    uint8_t *ptr = reach(f, TDMA_DST, offset);
+
+    if (ptr) {
+        memcpy(sum, ptr, f->elem_bytes);
+    } else if (tdma_view_read(&f->job->view[TDMA_DST], offset, sum,
+                              f->elem_bytes)) {
+        return fault(f, TDMA_DST, offset, TDMA_STATUS_BUS_ERROR);
+    }
+    tdma_accumulate(f->job->desc.type, sum, data, 1);
+    return store(f, offset, sum);
+}
+
+/* One element of the fill pattern. */
+static const uint8_t *pattern(struct tdma_commit *c, struct tdma_flight *f)
+{
+    if (f->elem_bytes <= TDMA_FILL_CACHE) {
+        return f->fill;
+    }
+    tdma_job_fill(f->job, c->scratch);
+    return c->scratch;
+}
+
+static bool move_element(struct tdma_commit *c, struct tdma_flight *f,
+                         const struct tdma_slot *src,
+                         const struct tdma_slot *dst)
+{
+    const uint8_t *data = NULL;
+
+    if (src && src->op != TDMA_REQUEST_NULL) {
+        data = load(c, f, src);
+        if (!data) {
+            return false;
+        }
+    }
+    if (!dst || dst->op == TDMA_REQUEST_NULL) {
+        return true;
+    }
+    if (dst->state & TDMA_SLOT_BUS_ERROR) {
+        return fault(f, TDMA_DST, dst->address, TDMA_STATUS_BUS_ERROR);
+    }
+    switch (dst->op) {
+    case TDMA_REQUEST_MEMSET:
+        return store(f, dst->address, pattern(c, f));
+    case TDMA_REQUEST_ADD_FILL:
+        return accumulate(c, f, dst->address, pattern(c, f));
+    case TDMA_REQUEST_ACCUMULATE:
+        return accumulate(c, f, dst->address, data);
+    default:
+        return store(f, dst->address, data);
+    }
+}
+
+/*
+ * The commit point.
+ */
+
+/* IDs of element 0, as soon as it has been issued. */
+static void start_side(struct tdma_commit *c, unsigned side)
+{
+    const struct tdma_flight_side *fs = &c->flight->side[side];
+
+    if (!c->started[side] && fs->issued) {
+        c->started[side] = true;
+        c->id[side] = fs->base_id;
+    }
+}
+
+static const struct tdma_slot *slot_at(const struct tdma_commit *c,
+                                       const struct tdma_memory *m,
+                                       unsigned side)
+{
+    return c->flight->has_side[side] ? &m->slot[side][c->id[side]] : NULL;
+}
+
+static void advance(struct tdma_commit *c, const struct tdma_memory *m)
+{
+    struct tdma_flight *f = c->flight;
+
+    f->committed++;
+    c->bytes += f->elem_bytes;
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s]) {
+            c->sequence[s]++;
+            c->id[s] = c->id[s] + 1 == m->ids ? 0 : c->id[s] + 1;
+        }
+    }
+}
+
+/*
+ * Has the next element been served? Its master slot says so, once the request
+ * is there: the slot may still hold an older one with the same ID.
+ */
+static bool next_is_served(const struct tdma_commit *c,
+                           const struct tdma_memory *m)
+{
+    const struct tdma_flight *f = c->flight;
+    unsigned other = !f->master;
+
+    return f->committed < f->side[f->master].issued &&
+           m->slot[f->master][c->id[f->master]].state & TDMA_SLOT_SERVED &&
+           (!f->has_side[other] || f->committed < f->side[other].issued);
+}
+
+bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
+{
+    struct tdma_flight *f = c->flight;
+
+    if (f->parked) {
+        return true;
+    }
+    start_side(c, TDMA_SRC);
+    start_side(c, TDMA_DST);
+    while (f->committed < f->limit && next_is_served(c, m)) {
+        if (!move_element(c, f, slot_at(c, m, TDMA_SRC),
+                          slot_at(c, m, TDMA_DST))) {
+            return false;
+        }
+        advance(c, m);
+    }
+    return true;
+}

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cycle-accurate engine: one DMA thread of document A, clock by clock.
+ *
+ *   start() -> descriptor queue -> splitter -+-> source sub-thread ------+
+ *                                            +-> destination sub-thread -+
+ *   sub-thread: request generator -> memory system -> progress tracker
+ *
+ * Descriptors in flight sit in a ring in program order. Four positions move
+ * along it: head (oldest whose IDs are not home), commit (whose elements are
+ * becoming visible), split (next to be handed to the sub-threads), tail.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cycle_commit.h"
+#include "cycle_engine.h"
+#include "cycle_generator.h"
+#include "cycle_progress.h"
+#include "cycle_splitter.h"
+
+enum {
+    QUEUE_DEPTH = 8,            /* descriptors waiting for the splitter */
+    QUEUE_LOW = 4,              /* run() returns for more below this */
+};
+
+struct sub_thread {
+    struct tdma_generator generator;
+    struct tdma_throttle throttle;
+    struct tdma_progress progress;
+};
+
+struct cycle_engine {
+    struct tdma_engine base;
+    struct tdma_properties props;
+
+    struct tdma_flight flight[TDMA_FLIGHTS];
+    unsigned head, commit_at, split_at, tail;   /* free running */
+    unsigned live;              /* jobs started and not ended */
+    uint64_t dying;             /* dead, not ended: bit per flight */
+    uint64_t held;              /* to be looked at when unparked */
+
+    bool hazard_known;          /* for the flight at split_at */
+    bool hazard;                /* ... it is held back */
+    bool moved;                 /* something changed in this cycle */
+
+    struct sub_thread sub[TDMA_SIDES];
+    struct tdma_memory memory;
+    struct tdma_commit commit;
+};
+
+static struct cycle_engine *to_cycle(struct tdma_engine *engine)
+{
+    return (struct cycle_engine *)engine;
+}
+
+static struct tdma_flight *flight_at(struct cycle_engine *e, unsigned place)
+{
+    return &e->flight[place % TDMA_FLIGHTS];
+}
+
+static unsigned number_of(const struct cycle_engine *e,
+                          const struct tdma_flight *f)
+{
+    return f - e->flight;
+}
+
+/*
+ * The end of a job.
+ */
+
+/* Elements done on a side, as far as they count. */
+static uint64_t done(const struct tdma_flight *f, unsigned side)
+{
+    uint64_t popped = f->side[side].popped;
+
+    return popped < f->limit ? popped : f->limit;
+}
+
+/* Stalled cycles of the side that was stalled longer. */
+static uint64_t longer_stall(const struct tdma_flight *f, enum tdma_stall cause)
+{
+    uint64_t src = f->side[TDMA_SRC].stall[cause];
+    uint64_t dst = f->side[TDMA_DST].stall[cause];
+
+    return src > dst ? src : dst;
+}
+
+static void end_job(struct cycle_engine *e, struct tdma_flight *f)
+{
+    struct tdma_job *job = f->job;
+
+    if (f->first_cycle != UINT64_MAX && f->last_cycle >= f->first_cycle) {
+        job->cycles = f->last_cycle - f->first_cycle + 1;
+    }
+    job->stall_backpressure = longer_stall(f, TDMA_STALL_BACKPRESSURE);
+    job->stall_throttle = longer_stall(f, TDMA_STALL_THROTTLE);
+    job->stall_ids = longer_stall(f, TDMA_STALL_IDS);
+    tdma_commit_drop(f);
+    f->job = NULL;
+    e->live--;
+    e->dying &= ~(1ULL << number_of(e, f));
+    e->hazard_known = false;
+    e->moved = true;
+    tdma_job_end(job, f->dead ? f->status : TDMA_STATUS_OK,
+                 done(f, TDMA_SRC), done(f, TDMA_DST));
+}
+
+/* End the job of @f if everything up to its limit is in and visible. */
+static void try_end(struct cycle_engine *e, struct tdma_flight *f)
+{
+    if (!f->job || f->committed != f->limit) {
+        return;
+    }
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s] && f->side[s].popped < f->limit) {
+            return;
+        }
+    }
+    if (f->parked) {
+        e->held |= 1ULL << number_of(e, f);
+        return;
+    }
+    end_job(e, f);
+}
+
+/*
+ * End @f early, at the element it has come to. Requests it still has in the
+ * memory system come back without effect, so that no ID is lost.
+ */
+static void kill_flight(struct cycle_engine *e, struct tdma_flight *f,
+                        uint32_t status)
+{
+    unsigned n = number_of(e, f);
+
+    f->dead = true;
+    f->parked = false;
+    f->status = status;
+    f->limit = f->committed;
+    if (f->split) {
+        for (unsigned s = 0; s < TDMA_SIDES; s++) {
+            tdma_generator_purge(&e->sub[s].generator, n);
+            tdma_progress_cut(&e->sub[s].progress, n, f->side[s].issued);
+        }
+        tdma_memory_kill(&e->memory, n);
+    }
+    e->dying |= 1ULL << n;
+    e->hazard_known = false;
+    e->moved = true;
+    try_end(e, f);
+}
+
+/*
+ * The units' turns in a cycle, in the order of cycle() below.
+ */
+
+/* The request senders; the side that goes first alternates. */
+static void send(struct cycle_engine *e,
+                 enum tdma_generator_cycle kind[TDMA_SIDES])
+{
+    unsigned first = e->memory.now & 1;
+    const struct tdma_flight *next = flight_at(e, e->split_at);
+
+    for (unsigned i = 0; i < TDMA_SIDES; i++) {
+        unsigned s = i ^ first;
+        struct tdma_generator *g = &e->sub[s].generator;
+
+        g->moved = false;
+        kind[s] = tdma_generator_send(g, e->hazard && next->has_side[s]);
+        tdma_generator_count(g, kind[s], 1);
+        tdma_generator_shift(g);
+    }
+}
+
+static bool find_hazard(struct cycle_engine *e, const struct tdma_flight *later)
+{
+    for (unsigned i = e->head; i != e->split_at; i++) {
+        const struct tdma_flight *f = flight_at(e, i);
+
+        if (f->job && tdma_splitter_hazard(f, later)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool sub_threads_full(const struct cycle_engine *e,
+                             const struct tdma_flight *f)
+{
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s] && tdma_generator_full(&e->sub[s].generator)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The splitter: one descriptor per cycle, unless a hazard holds it back. */
+static void split(struct cycle_engine *e)
+{
+    struct tdma_flight *f;
+
+    while (e->split_at != e->tail && flight_at(e, e->split_at)->dead) {
+        e->split_at++;
+        e->hazard_known = false;
+    }
+    if (e->split_at == e->tail) {
+        e->hazard = false;
+        return;
+    }
+    f = flight_at(e, e->split_at);
+    if (!e->hazard_known) {
+        e->hazard = find_hazard(e, f);
+        e->hazard_known = true;
+        e->moved = true;
+    }
+    if (e->hazard || sub_threads_full(e, f)) {
+        return;
+    }
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s]) {
+            tdma_generator_push(&e->sub[s].generator, &f->part[s]);
+            tdma_progress_push(&e->sub[s].progress, &f->part[s]);
+        }
+    }
+    f->split = true;
+    e->split_at++;
+    e->hazard_known = false;
+    e->moved = true;
+}
+
+static void commit(struct cycle_engine *e)
+{
+    struct tdma_commit *c = &e->commit;
+
+    for (;;) {
+        if (!c->flight) {
+            struct tdma_flight *next = flight_at(e, e->commit_at);
+
+            if (e->commit_at == e->tail || !(next->split || next->dead)) {
+                return;
+            }
+            tdma_commit_begin(c, next);
+        }
+        if (!tdma_commit_run(c, &e->memory)) {
+            kill_flight(e, c->flight, c->flight->status);
+        }
+        if (!tdma_commit_done(c)) {
+            return;
+        }
+        tdma_commit_leave(c);
+        e->commit_at++;
+        e->moved = true;
+    }
+}
+
+/*
+ * A response that fits no request. The descriptor to blame is the owner of
+ * the ID if it has one, else the oldest that still expects responses.
+ */
+static void bad_response(struct cycle_engine *e, unsigned side, unsigned id,
+                         enum tdma_response_check check)
+{
+    struct tdma_trackerq_entry *head =
+        tdma_trackerq_head(&e->sub[side].progress.queue);
+    struct tdma_flight *f;
+
+    if (check == TDMA_RESPONSE_DUPLICATE) {
+        f = &e->flight[e->memory.slot[side][id].flight];
+    } else if (head) {
+        f = &e->flight[head->flight];
+    } else {
+        return;
+    }
+    if (f->job && !f->dead) {
+        f->job->fault_side = side == TDMA_SRC ? TDMA_SIDE_SRC : TDMA_SIDE_DST;
+        kill_flight(e, f, TDMA_STATUS_BAD_RESPONSE);
+    }
+}
+
+static void respond(struct cycle_engine *e, unsigned side)
+{
+    struct tdma_progress *p = &e->sub[side].progress;
+
+    for (unsigned n = 0; n < e->memory.ports; n++) {
+        int id = tdma_memory_response(&e->memory, side);
+        enum tdma_response_check check;
+
+        if (id < 0) {
+            break;
+        }
+        e->moved = true;
+        check = tdma_reorder_receive(&p->reorder, id);
+        if (check != TDMA_RESPONSE_OK) {
+            bad_response(e, side, id, check);
+        }
+    }
+    if (tdma_progress_tick(p, e->commit.sequence[side])) {
+        e->moved = true;
+    }
+}
+
+/* Tell the core about the descriptors in @due (A36). */
+static void publish(struct cycle_engine *e, uint64_t due)
+{
+    for (; due; due &= due - 1) {
+        struct tdma_flight *f = &e->flight[__builtin_ctzll(due)];
+
+        if (f->job && f->parked) {
+            e->held |= due & -due;
+        } else if (f->job) {
+            tdma_commit_flush(f);
+            tdma_job_progress(f->job, done(f, TDMA_SRC), done(f, TDMA_DST));
+        }
+    }
+}
+
+static void try_end_all(struct cycle_engine *e, uint64_t flights)
+{
+    for (; flights; flights &= flights - 1) {
+        try_end(e, &e->flight[__builtin_ctzll(flights)]);
+    }
+}
+
+/* What the progress trackers noticed in this cycle. */
+static void report(struct cycle_engine *e)
+{
+    struct tdma_progress *src = &e->sub[TDMA_SRC].progress;
+    struct tdma_progress *dst = &e->sub[TDMA_DST].progress;
+    uint64_t finished = src->finished | dst->finished;
+    uint64_t due = src->due | dst->due;
+
+    if (!(finished | due | e->dying)) {
+        return;
+    }
+    src->due = dst->due = 0;
+    src->finished = dst->finished = 0;
+    try_end_all(e, finished | e->dying);
+    publish(e, due);
+}
+
+/* Flights whose job has ended and whose IDs are home leave the ring. */
+static void retire(struct cycle_engine *e)
+{
+    while (e->head != e->commit_at && e->head != e->split_at) {
+        const struct tdma_flight *f = flight_at(e, e->head);
+
+        if (f->job || f->side[TDMA_SRC].popped != f->side[TDMA_SRC].issued ||
+            f->side[TDMA_DST].popped != f->side[TDMA_DST].issued) {
+            break;
+        }
+        e->head++;
+    }
+}
+
+static void cycle(struct cycle_engine *e,
+                  enum tdma_generator_cycle kind[TDMA_SIDES])
+{
+    e->moved = false;
+    tdma_memory_open(&e->memory);
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        tdma_credit_tick(&e->sub[s].progress.credit);
+        tdma_throttle_tick(&e->sub[s].throttle, e->base.throttle_window,
+                           e->base.throttle_budget);
+    }
+    send(e, kind);
+    split(e);
+    tdma_memory_serve(&e->memory);
+    commit(e);
+    respond(e, TDMA_SRC);
+    respond(e, TDMA_DST);
+    report(e);
+    retire(e);
+    tdma_memory_tick(&e->memory);
+    e->base.cycles++;
+    e->moved |= e->sub[TDMA_SRC].generator.moved |
+                e->sub[TDMA_DST].generator.moved;
+}
+
+/*
+ * Nothing moved in a cycle of these kinds: every cycle until the next latency
+ * is over or a throttle window ends would be the same. Count @max of them at
+ * most, without going through them one by one. False if nothing will ever
+ * happen.
+ */
+static bool skip(struct cycle_engine *e, uint64_t max,
+                 const enum tdma_generator_cycle kind[TDMA_SIDES],
+                 uint64_t *skipped)
+{
+    bool throttled = false;
+    uint64_t n = max;
+
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        uint32_t left = tdma_throttle_left(&e->sub[s].throttle);
+
+        if (kind[s] == TDMA_GENERATOR_THROTTLE) {
+            throttled = true;
+            n = left - 1 < n ? left - 1 : n;
+        }
+    }
+    if (!e->memory.in_wheel && !throttled) {
+        return false;
+    }
+    n = tdma_memory_quiet(&e->memory, n);
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        tdma_generator_count(&e->sub[s].generator, kind[s], n);
+        tdma_throttle_skip(&e->sub[s].throttle, n, e->base.throttle_window,
+                           e->base.throttle_budget);
+    }
+    e->memory.now += n;
+    e->base.cycles += n;
+    *skipped = n;
+    return true;
+}
+
+/*
+ * Engine interface.
+ */
+
+static void cycle_reset(struct tdma_engine *engine)
+{
+    struct cycle_engine *e = to_cycle(engine);
+
+    e->head = e->commit_at = e->split_at = e->tail = 0;
+    e->live = 0;
+    e->dying = e->held = 0;
+    e->hazard = e->hazard_known = false;
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        tdma_generator_reset(&e->sub[s].generator, e->props.lanes,
+                             e->props.chains);
+        tdma_progress_reset(&e->sub[s].progress, &e->props);
+        memset(&e->sub[s].throttle, 0, sizeof(e->sub[s].throttle));
+    }
+    tdma_memory_reset(&e->memory, e->props.seed);
+    tdma_commit_reset(&e->commit);
+}
+
+static void wire(struct cycle_engine *e)
+{
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        struct sub_thread *sub = &e->sub[s];
+
+        sub->generator.side = s;
+        sub->generator.flights = e->flight;
+        sub->generator.memory = &e->memory;
+        sub->generator.reorder = &sub->progress.reorder;
+        sub->generator.credit = &sub->progress.credit;
+        sub->generator.throttle = &sub->throttle;
+        sub->generator.counters = &e->base.counters[s];
+        sub->progress.side = s;
+        sub->progress.flights = e->flight;
+    }
+}
+
+static struct tdma_engine *cycle_create(const struct tdma_properties *props)
+{
+    struct cycle_engine *e = calloc(1, sizeof(*e));
+
+    if (!e) {
+        return NULL;
+    }
+    e->props = *props;
+    if (!tdma_memory_create(&e->memory, props, e->flight, &e->base.inject)) {
+        free(e);
+        return NULL;
+    }
+    if (!tdma_commit_create(&e->commit)) {
+        tdma_memory_destroy(&e->memory);
+        free(e);
+        return NULL;
+    }
+    wire(e);
+    cycle_reset(&e->base);
+    return &e->base;
+}
+
+static void cycle_destroy(struct tdma_engine *engine)
+{
+    struct cycle_engine *e = to_cycle(engine);
+
+    tdma_memory_destroy(&e->memory);
+    tdma_commit_destroy(&e->commit);
+    free(e);
+}
+
+static bool cycle_ready(const struct tdma_engine *engine)
+{
+    const struct cycle_engine *e = (const struct cycle_engine *)engine;
+
+    return e->tail - e->head < TDMA_FLIGHTS &&
+           e->tail - e->split_at < QUEUE_DEPTH;
+}
+
+static void cycle_start(struct tdma_engine *engine, struct tdma_job *job)
+{
+    struct cycle_engine *e = to_cycle(engine);
+    unsigned n = e->tail % TDMA_FLIGHTS;
+
+    tdma_splitter_split(&e->flight[n], n, job);
+    job->priv = &e->flight[n];
+    e->tail++;
+    e->live++;
+}
+
+/* Jobs that were cancelled or unparked since the last call. */
+static void look_around(struct cycle_engine *e)
+{
+    uint64_t held = e->held;
+
+    for (unsigned i = e->head; i != e->tail; i++) {
+        struct tdma_flight *f = flight_at(e, i);
+
+        if (f->job && f->job->cancel && !f->dead) {
+            kill_flight(e, f, TDMA_STATUS_ABORTED);
+        }
+    }
+    e->held = 0;
+    publish(e, held);
+    try_end_all(e, held);
+}
+
+static void drop_pointers(struct cycle_engine *e)
+{
+    for (unsigned i = e->head; i != e->tail; i++) {
+        struct tdma_flight *f = flight_at(e, i);
+
+        if (f->job) {
+            tdma_commit_drop(f);
+        }
+    }
+}
+
+/* Cycles until the budget is used up. True if there is more to do. */
+static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
+{
+    enum tdma_generator_cycle kind[TDMA_SIDES];
+    bool refill = e->tail - e->split_at >= QUEUE_LOW;
+    uint64_t bytes = e->commit.bytes;
+
+    while (e->live && budget->steps > 0 && budget->bytes > 0) {
+        uint64_t skipped = 0;
+
+        cycle(e, kind);
+        if (!e->moved && !skip(e, budget->steps - 1, kind, &skipped)) {
+            return false;
+        }
+        budget->steps -= 1 + skipped;
+        budget->bytes -= e->commit.bytes - bytes;
+        bytes = e->commit.bytes;
+        if (refill && e->tail - e->split_at < QUEUE_LOW) {
+            break;
+        }
+    }
+    return e->live;
+}
+
+static bool cycle_run(struct tdma_engine *engine, struct tdma_budget *budget)
+{
+    struct cycle_engine *e = to_cycle(engine);
+    bool more;
+
+    look_around(e);
+    more = run_cycles(e, budget);
+    drop_pointers(e);
+    return more;
+}
+
+static bool cycle_park(struct tdma_engine *engine, struct tdma_job *job)
+{
+    struct tdma_flight *f = job->priv;
+
+    (void)engine;
+    f->parked = true;
+    /* Requests of it may be in the memory system, but without effect. */
+    return true;
+}
+
+static void cycle_unpark(struct tdma_engine *engine, struct tdma_job *job)
+{
+    struct tdma_flight *f = job->priv;
+
+    (void)engine;
+    f->parked = false;
+}
+
+void tdma_cycle_engine_trace(struct tdma_engine *engine,
+                             const struct tdma_cycle_trace *trace)
+{
+    to_cycle(engine)->memory.trace = trace;
+}
+
+const struct tdma_engine_ops tdma_cycle_engine = {
+    .name = "cycle",
+    .preemptive = false,
+    .create = cycle_create,
+    .destroy = cycle_destroy,
+    .reset = cycle_reset,
+    .ready = cycle_ready,
+    .start = cycle_start,
+    .run = cycle_run,
+    .park = cycle_park,
+    .unpark = cycle_unpark,
+};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Request generator; see cycle_generator.h. */
+#include <string.h>
+#include "cycle_address.h"
+#include "cycle_generator.h"
+
+void tdma_generator_reset(struct tdma_generator *g, unsigned lanes,
+                          unsigned chains)
+{
+    g->input_head = g->input_tail = 0;
+    g->reg1.part = NULL;
+    g->reg3.part = NULL;
+    g->reg4.part = NULL;
+    g->reg5.part = NULL;
+    g->chain_part[0] = g->chain_part[1] = NULL;
+    g->busy = 0;
+    tdma_fsm_reset(&g->fsm, lanes, chains);
+}
+
+void tdma_generator_push(struct tdma_generator *g,
+                         const struct tdma_part *part)
+{
+    g->input[g->input_tail++ % TDMA_GENERATOR_INPUT] = part;
+    g->busy++;
+    g->moved = true;
+}
+
+/*
+ * The request sender.
+ */
+
+/* May the next lane's request go out? Otherwise why not. */
+static enum tdma_generator_cycle try_send(struct tdma_generator *g)
+{
+    struct tdma_register_addresses *r = &g->reg5;
+    struct tdma_flight *f = &g->flights[r->part->flight];
+    struct tdma_flight_side *fs = &f->side[g->side];
+    unsigned op = r->op[r->sent];
+    bool null = op == TDMA_REQUEST_NULL;
+
+    if (!g->credit->available) {
+        return TDMA_GENERATOR_IDS;
+    }
+    if (!null && !tdma_throttle_open(g->throttle)) {
+        return TDMA_GENERATOR_THROTTLE;
+    }
+    if (!fs->issued) {
+        fs->base_id = g->credit->next;
+    }
+    if (!tdma_memory_request(g->memory, g->side, g->credit->next, r->part,
+                             fs->issued, op, r->value[r->sent])) {
+        return TDMA_GENERATOR_BACKPRESSURE;
+    }
+    tdma_reorder_issue(g->reorder, tdma_credit_take(g->credit));
+    fs->issued++;
+    if (!null) {
+        tdma_throttle_take(g->throttle);
+        g->counters->requests++;
+    }
+    return TDMA_GENERATOR_SENT;
+}
+
+static enum tdma_generator_cycle send_lanes(struct tdma_generator *g)
+{
+    struct tdma_register_addresses *r = &g->reg5;
+    struct tdma_flight *f = &g->flights[r->part->flight];
+    unsigned first = r->sent;
+    enum tdma_generator_cycle kind = TDMA_GENERATOR_SENT;
+
+    while (r->sent < r->count) {
+        kind = try_send(g);
+        if (kind != TDMA_GENERATOR_SENT) {
+            break;
+        }
+        r->sent++;
+    }
+    if (r->sent > first) {
+        g->moved = true;
+        if (f->first_cycle == UINT64_MAX) {
+            f->first_cycle = g->memory->now;
+        }
+        if (g->memory->outstanding[g->side] > g->counters->outstanding_max) {
+            g->counters->outstanding_max = g->memory->outstanding[g->side];
+        }
+    }
+    if (r->sent == r->count) {
+        r->part = NULL;
+        g->busy--;
+    }
+    return kind;
+}
+
+enum tdma_generator_cycle tdma_generator_send(struct tdma_generator *g,
+                                              bool hazard)
+{
+    if (!g->reg5.part) {
+        return g->busy ? TDMA_GENERATOR_FILL :
+               hazard ? TDMA_GENERATOR_HAZARD : TDMA_GENERATOR_IDLE;
+    }
+    if (g->flights[g->reg5.part->flight].parked) {
+        return TDMA_GENERATOR_IDLE;
+    }
+    return send_lanes(g);
+}
+
+static void count_stall(struct tdma_generator *g, enum tdma_stall cause,
+                        uint64_t *counter, uint64_t cycles)
+{
+    *counter += cycles;
+    g->flights[g->reg5.part->flight].side[g->side].stall[cause] += cycles;
+}
+
+void tdma_generator_count(struct tdma_generator *g,
+                          enum tdma_generator_cycle kind, uint64_t cycles)
+{
+    struct tdma_counters *c = g->counters;
+
+    switch (kind) {
+    case TDMA_GENERATOR_IDLE:
+    case TDMA_GENERATOR_SENT:
+        break;
+    case TDMA_GENERATOR_FILL:
+        c->pipeline_fill += cycles;
+        break;
+    case TDMA_GENERATOR_HAZARD:
+        c->stall_hazard += cycles;
+        break;
+    case TDMA_GENERATOR_BACKPRESSURE:
+        count_stall(g, TDMA_STALL_BACKPRESSURE, &c->stall_backpressure,
+                    cycles);
+        break;
+    case TDMA_GENERATOR_THROTTLE:
+        count_stall(g, TDMA_STALL_THROTTLE, &c->stall_throttle, cycles);
+        break;
+    case TDMA_GENERATOR_IDS:
+        count_stall(g, TDMA_STALL_IDS, &c->stall_ids, cycles);
+        break;
+    }
+}
+
+/*
+ * The stages, last to first, each into the register behind it if that is
+ * empty.
+ */
+
+/* Stage 5: second adders. */
+static void add_base(struct tdma_generator *g)
+{
+    struct tdma_register_addresses *in = &g->reg4, *out = &g->reg5;
+
+    if (!in->part || out->part) {
+        return;
+    }
+    for (unsigned i = 0; i < in->count; i++) {
+        out->value[i] = tdma_address_add(in->part->base, in->value[i]);
+        out->op[i] = in->op[i];
+    }
+    out->part = in->part;
+    out->count = in->count;
+    out->sent = 0;
+    in->part = NULL;
+    g->moved = true;
+}
+
+/* What the element at @index needs on this side; see struct tdma_part. */
+static unsigned element_op(const struct tdma_part *part, const uint32_t *index)
+{
+    uint64_t wide[TDMA_MAX_DIMS] = { 0 };
+
+    for (unsigned d = 0; d < part->ndims; d++) {
+        wide[d] = index[d];
+    }
+    if (!tdma_job_inside(part->job, TDMA_DST, wide)) {
+        return TDMA_REQUEST_NULL;
+    }
+    if (!tdma_job_inside(part->job, TDMA_SRC, wide)) {
+        return part->op_outside_src;
+    }
+    return part->op;
+}
+
+/* Stage 4: first adders. */
+static void add_offsets(struct tdma_generator *g)
+{
+    struct tdma_register_offsets *in = &g->reg3;
+    struct tdma_register_addresses *out = &g->reg4;
+    const struct tdma_part *part = in->part;
+
+    if (!part || out->part) {
+        return;
+    }
+    for (unsigned i = 0; i < in->count; i++) {
+        out->value[i] = tdma_address_sum(in->offset[i], part->ndims);
+        out->op[i] = part->has_ext ? element_op(part, in->index[i]) : part->op;
+    }
+    out->part = part;
+    out->count = in->count;
+    in->part = NULL;
+    g->moved = true;
+}
+
+/* One lane of stage 3: its own tracker and what the FSM sends, no more. */
+static void track(struct tdma_generator *g, unsigned lane,
+                  const struct tdma_fsm_output *fsm)
+{
+    struct tdma_tracker *t = &g->lane[lane];
+    const struct tdma_chain_params *params = &g->chain_params[fsm->chain];
+    const struct tdma_chain *chain;
+
+    if (fsm->first) {
+        tdma_tracker_start(t, fsm->chain, params, lane);
+    } else {
+        tdma_tracker_advance(t, fsm->chain, params, fsm->previous);
+    }
+    chain = tdma_tracker_output(t, fsm->chain);
+    for (unsigned d = 0; d < params->ndims; d++) {
+        g->reg3.offset[lane][d] = chain->offset[d];
+    }
+    if (g->reg3.part->has_ext) {
+        memcpy(g->reg3.index[lane], chain->index, sizeof(chain->index));
+    }
+}
+
+/* Stage 3: FSM and step trackers. */
+static void step(struct tdma_generator *g)
+{
+    struct tdma_fsm_output fsm;
+
+    if (g->reg3.part || !tdma_fsm_emit(&g->fsm, &fsm)) {
+        return;
+    }
+    g->reg3.part = g->chain_part[fsm.chain];
+    g->reg3.count = fsm.amount;
+    for (unsigned i = 0; i < g->fsm.lanes; i++) {
+        track(g, i, &fsm);
+    }
+    g->busy++;
+    if (fsm.last) {
+        g->chain_part[fsm.chain] = NULL;
+        g->busy--;
+    }
+    g->moved = true;
+}
+
+/* Stage 2: chain @which, free since before this cycle, gets the next part. */
+static void load(struct tdma_generator *g, int which)
+{
+    const struct tdma_part *part = g->reg1.part;
+
+    if (!part || which < 0) {
+        return;
+    }
+    g->chain_part[which] = part;
+    g->chain_params[which] = g->reg1.params;
+    for (unsigned i = 0; i < g->fsm.lanes; i++) {
+        tdma_tracker_init(&g->lane[i], which);
+    }
+    tdma_fsm_load(&g->fsm, which, part->elements);
+    g->reg1.part = NULL;
+    g->moved = true;
+}
+
+/* Stage 1: pre-computation. */
+static void precompute(struct tdma_generator *g)
+{
+    const struct tdma_part *part;
+
+    if (g->reg1.part || g->input_head == g->input_tail) {
+        return;
+    }
+    part = g->input[g->input_head++ % TDMA_GENERATOR_INPUT];
+    tdma_chain_precompute(&g->reg1.params, part->ndims, part->steps,
+                          part->stride);
+    g->reg1.part = part;
+    g->moved = true;
+}
+
+void tdma_generator_shift(struct tdma_generator *g)
+{
+    int free_chain;
+
+    if (!g->busy) {
+        return;
+    }
+    free_chain = tdma_fsm_free_chain(&g->fsm);
+    add_base(g);
+    add_offsets(g);
+    step(g);
+    load(g, free_chain);
+    precompute(g);
+}
+
+/*
+ * Purge.
+ */
+
+static bool purge_one(struct tdma_generator *g, const struct tdma_part **part,
+                      unsigned flight)
+{
+    if (!*part || (*part)->flight != flight) {
+        return false;
+    }
+    *part = NULL;
+    g->busy--;
+    return true;
+}
+
+static void purge_input(struct tdma_generator *g, unsigned flight)
+{
+    unsigned to = g->input_head;
+
+    for (unsigned i = g->input_head; i != g->input_tail; i++) {
+        const struct tdma_part *part = g->input[i % TDMA_GENERATOR_INPUT];
+
+        if (part->flight == flight) {
+            g->busy--;
+        } else {
+            g->input[to++ % TDMA_GENERATOR_INPUT] = part;
+        }
+    }
+    g->input_tail = to;
+}
+
+void tdma_generator_purge(struct tdma_generator *g, unsigned flight)
+{
+    purge_input(g, flight);
+    purge_one(g, &g->reg1.part, flight);
+    for (unsigned c = 0; c < TDMA_MAX_CHAINS; c++) {
+        if (purge_one(g, &g->chain_part[c], flight)) {
+            tdma_fsm_cut(&g->fsm, c);
+        }
+    }
+    purge_one(g, &g->reg3.part, flight);
+    purge_one(g, &g->reg4.part, flight);
+    purge_one(g, &g->reg5.part, flight);
+}
