@@ -28,7 +28,8 @@
 #define DST             0x3000000
 #define DATA_SIZE       0x100000
 
-#define ROM             0xfffff000
+#define ROM             0xfffff000      /* the last page of the firmware */
+#define ROM_SIZE        (64 * KiB)
 #define LOCAL_APIC      0xfee00000
 #define HOLE            0xd0000000      /* PCI window, no BAR placed here */
 
@@ -67,6 +68,21 @@ static const Mode modes[] = {
     { "threads", "" },
     { "inline", ",x-inline=on" },
 };
+
+/* Firmware: nobody runs it, but the machine has none of its own (-bios). */
+static char *rom_file;
+
+static void rom_create(void)
+{
+    g_autofree uint8_t *rom = g_malloc(ROM_SIZE);
+    g_autoptr(GError) error = NULL;
+    int fd = g_file_open_tmp("tensordma-rom-XXXXXX", &rom_file, &error);
+
+    g_assert_no_error(error);
+    memset(rom, 0x5a, ROM_SIZE);
+    g_assert_cmpint(write(fd, rom, ROM_SIZE), ==, ROM_SIZE);
+    close(fd);
+}
 
 /* Registers */
 
@@ -185,10 +201,10 @@ static Rig *rig_new(const char *options)
     Rig *rig = g_new0(Rig, 1);
 
     rig->qts = qtest_initf(
-        "-machine q35 -nodefaults "
+        "-machine q35 -nodefaults -bios %s "
         "-device tensordma,addr=4,id=t0,hbm-size=1M,vectors=%d%s "
         "-device tensordma,addr=5,id=t1,hbm-size=1M,vectors=%d%s",
-        VECTORS, options, VECTORS, options);
+        rom_file, VECTORS, options, VECTORS, options);
     rig->bus = qpci_new_pc(rig->qts, NULL);
     for (int i = 0; i < 2; i++) {
         rig->board[i].dev = qpci_device_find(rig->bus, QPCI_DEVFN(4 + i, 0));
@@ -666,6 +682,8 @@ static void test_refused(const void *opaque)
     Board *b = &rig->board[0];
     Board *peer = &rig->board[1];
     uint32_t generation = rd(b, TDMA_REG_GENERATION);
+    struct tdma_desc from_rom = copy_desc(SEG_ANY, SEG_DST, 4096);
+    uint8_t rom[4096];
     uint64_t targets[] = {
         b->regs.addr + TDMA_REG_CONTROL,
         b->regs.addr + queue_reg(1, 0),
@@ -692,6 +710,10 @@ static void test_refused(const void *opaque)
     }
     /* ROM is memory to a reader only. */
     check_refused(rig, b, ROM, false);
+    set_segment(rig, b, SEG_ANY, TDMA_SPACE_HOST, ROM, 4096);
+    g_assert_cmphex(run(rig, b, &from_rom), ==, TDMA_STATUS_OK);
+    memset(rom, 0x5a, sizeof(rom));
+    check_memory(rig, DST, rom, sizeof(rom));
 
     g_assert_cmphex(rd(b, TDMA_REG_CONTROL), ==, TDMA_CONTROL_ENABLE);
     g_assert_cmpint(rd(b, TDMA_REG_GENERATION), ==, generation);
@@ -963,26 +985,27 @@ static void test_properties(void)
         { "quantum-steps", "1" },
         { "no-such-thing", "1" },
     };
-    QTestState *qts = qtest_init("-machine q35 -nodefaults "
-                                 "-device pcie-root-port,id=port");
+    QTestState *qts = qtest_initf("-machine q35 -nodefaults -bios %s "
+                                  "-device pcie-root-port,id=rp", rom_file);
 
     for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
         g_autofree char *text = qtest_hmp(qts,
-            "device_add tensordma,bus=port,%s=%s",
+            "device_add tensordma,bus=rp,%s=%s",
             bad[i].property, bad[i].value);
 
         g_test_message("%s=%s: %s", bad[i].property, bad[i].value, text);
         g_assert_nonnull(strstr(text, bad[i].property));
     }
     qtest_qmp_assert_success(qts, "{ 'execute': 'device_add', 'arguments':"
-        " { 'driver': 'tensordma', 'bus': 'port', 'threads': 1,"
+        " { 'driver': 'tensordma', 'bus': 'rp', 'threads': 1,"
         " 'fidelity': 'cycle', 'hbm-size': 4096 } }");
     qtest_quit(qts);
 }
 
 static void test_migration_blocked(void)
 {
-    QTestState *qts = qtest_init("-machine q35 -nodefaults -device tensordma");
+    QTestState *qts = qtest_initf("-machine q35 -nodefaults -bios %s "
+                                  "-device tensordma", rom_file);
     QDict *reply = qtest_qmp(qts, "{ 'execute': 'migrate',"
                              " 'arguments': { 'uri': 'exec:cat' } }");
     const char *text = qdict_get_str(qdict_get_qdict(reply, "error"), "desc");
@@ -1019,7 +1042,10 @@ static const Case cases[] = {
 
 int main(int argc, char **argv)
 {
+    int ret;
+
     g_test_init(&argc, &argv, NULL);
+    rom_create();
     for (unsigned m = 0; m < ARRAY_SIZE(modes); m++) {
         for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
             g_autofree char *path = g_strdup_printf("/tensordma/%s/%s",
@@ -1030,5 +1056,8 @@ int main(int argc, char **argv)
     }
     qtest_add_func("/tensordma/properties", test_properties);
     qtest_add_func("/tensordma/migration-blocked", test_migration_blocked);
-    return g_test_run();
+    ret = g_test_run();
+    unlink(rom_file);
+    g_free(rom_file);
+    return ret;
 }
