@@ -9,30 +9,9 @@
 #include <string.h>
 
 #include "kselftest.h"
-#include "tdma_random.h"
-#include "tdma_ref.h"
-#include "tdma_table.h"
+#include "tdma_replay.h"
 
-#define SPAN_BYTES	(8U << 20)
-#define PAYLOAD_BYTES	(64U << 10)
-#define PAYLOAD_SLOW	(16U << 10)
 #define POOL_OPS	8
-
-struct replay {
-	int fd;
-	struct tdma_query caps;
-	struct tdma_row_limits limits;
-	struct tdma_buf src;
-	struct tdma_buf dst;
-};
-
-/* What became of one row. */
-struct verdict {
-	int result;		/* KSFT_* */
-	char why[96];
-	__u64 bytes;
-	__u64 cycles;
-};
 
 /* Rows of the pool with the same op are one test. */
 struct pool_op {
@@ -44,73 +23,13 @@ struct pool_op {
 	char why[96];
 };
 
-/* Offset of the first wrong byte, or -1. */
-static long mismatch(struct replay *r)
-{
-	size_t at = tdma_buf_diff(&r->dst);
-
-	if (at == r->dst.len)
-		return -1;
-	/* Do not blame the next row. */
-	memcpy(r->dst.image, r->dst.mem, r->dst.len);
-	return at;
-}
-
-static void run_slots(struct replay *r, union tdma_slot *slots,
-		      struct verdict *v)
-{
-	struct tdma_desc *d = &slots[0].desc;
-	__u64 elements = tdma_ref_elements(d);
-	struct tdma_record rec;
-	long at;
-	int ret;
-
-	d->src_segment = r->src.handle;
-	d->dst_segment = r->dst.handle;
-	ret = tdma_run(r->fd, slots, &rec);
-	v->result = KSFT_FAIL;
-	v->bytes = elements * d->elem_bytes;
-	v->cycles = rec.cycles;
-	if (ret) {
-		snprintf(v->why, sizeof(v->why), "%s", strerror(-ret));
-		return;
-	}
-	tdma_ref_run(d, d->flags & TDMA_DESC_EXT ? &slots[1].ext : NULL,
-		     r->src.image, r->dst.image);
-	at = mismatch(r);
-	if (rec.status != TDMA_STATUS_OK || rec.dst_done != elements)
-		snprintf(v->why, sizeof(v->why),
-			 "status %u field %u, %llu of %llu elements",
-			 rec.status, rec.fault_field, rec.dst_done, elements);
-	else if (at >= 0)
-		snprintf(v->why, sizeof(v->why), "byte %ld is wrong", at);
-	else
-		v->result = KSFT_PASS;
-}
-
-static void run_row(struct replay *r, const struct tdma_row *row,
-		    struct verdict *v)
-{
-	union tdma_slot slots[2];
-	const char *needs = tdma_row_plan(row, &r->limits, slots);
-
-	memset(v, 0, sizeof(*v));
-	v->result = KSFT_SKIP;
-	if (needs)
-		snprintf(v->why, sizeof(v->why), "needs %s", needs);
-	else if (slots[0].desc.flags & TDMA_DESC_EXT &&
-		 !(r->caps.features & TDMA_FEATURE_EXT))
-		snprintf(v->why, sizeof(v->why), "needs TDMA_FEATURE_EXT");
-	else
-		run_slots(r, slots, v);
-}
-
 static bool in_core(const struct tdma_row *row)
 {
 	return !strcmp(row->tier, "core");
 }
 
-static void report_core(const struct tdma_row *row, const struct verdict *v)
+static void report_core(const struct tdma_row *row,
+			const struct tdma_verdict *v)
 {
 	if (v->result == KSFT_SKIP)
 		ksft_test_result_skip("%s %s: %s\n", row->op, row->name,
@@ -135,7 +54,7 @@ static struct pool_op *find_op(struct pool_op *ops, const char *op)
 }
 
 static void count_pool(struct pool_op *ops, const struct tdma_row *row,
-		       const struct verdict *v)
+		       const struct tdma_verdict *v)
 {
 	struct pool_op *op = find_op(ops, row->op);
 
@@ -168,7 +87,7 @@ static void report_pool(const struct pool_op *op)
 static unsigned int count_tests(bool core_only)
 {
 	struct pool_op ops[POOL_OPS] = {};
-	struct verdict none = {};
+	struct tdma_verdict none = {};
 	unsigned int tests = 0;
 	struct tdma_row row;
 	FILE *file = tdma_table_open();
@@ -191,19 +110,19 @@ static unsigned int count_tests(bool core_only)
 	return tests;
 }
 
-static void replay_table(struct replay *r, bool core_only)
+static void replay_table(struct tdma_replay *r, bool core_only)
 {
 	struct pool_op ops[POOL_OPS] = {};
 	FILE *file = tdma_table_open();
 	struct tdma_row row;
-	struct verdict v;
+	struct tdma_verdict v;
 
 	while (file && tdma_table_next(file, &row) > 0) {
 		if (in_core(&row)) {
-			run_row(r, &row, &v);
+			tdma_replay_row(r, &row, &v);
 			report_core(&row, &v);
 		} else if (!core_only) {
-			run_row(r, &row, &v);
+			tdma_replay_row(r, &row, &v);
 			count_pool(ops, &row, &v);
 		}
 		tdma_row_free(&row);
@@ -214,41 +133,16 @@ static void replay_table(struct replay *r, bool core_only)
 		report_pool(&ops[i]);
 }
 
-static int setup(struct replay *r)
-{
-	struct tdma_rng rng = {};
-	int ret;
-
-	r->limits.span = SPAN_BYTES;
-	r->limits.payload = tdma_env("TDMA_CASE_BYTES", tdma_slow() ?
-				     PAYLOAD_SLOW : PAYLOAD_BYTES);
-	r->fd = tdma_open(0);
-	if (r->fd < 0)
-		return r->fd;
-	ret = tdma_query(r->fd, &r->caps);
-	if (!ret)
-		ret = tdma_buf_create(&r->src, r->fd, TDMA_MEM_USER,
-				      SPAN_BYTES);
-	if (!ret)
-		ret = tdma_buf_create(&r->dst, r->fd, TDMA_MEM_USER,
-				      SPAN_BYTES);
-	if (ret)
-		return ret;
-	tdma_rand_fill(&rng, &r->src);
-	tdma_rand_fill(&rng, &r->dst);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	bool core_only = argc > 1 && !strcmp(argv[1], "core");
-	struct replay r = {};
+	struct tdma_replay r = {};
 	int ret;
 
 	tdma_require_device();
 	ksft_print_header();
 	ksft_set_plan(count_tests(core_only));
-	ret = setup(&r);
+	ret = tdma_replay_open(&r);
 	if (ret)
 		ksft_exit_fail_msg("set-up: %s\n", strerror(-ret));
 	ksft_print_msg("rows scaled to %llu bytes of payload\n",

@@ -4,7 +4,7 @@
 
 #define ROW_BYTES	64
 #define TRIAL_NS	20000000LL
-#define MAX_REPEAT	(1U << 24)
+#define MAX_REPEAT	16777216U
 
 struct tdma_desc tdma_slow_desc(__u32 src, __u32 dst, __u32 repeat)
 {

@@ -28,7 +28,7 @@ struct tdma_row {
 /* What one descriptor may take; larger rows are made smaller. */
 struct tdma_row_limits {
 	__u64 payload;		/* bytes moved */
-	__u64 span;		/* bytes from the first to the last, each side */
+	__u64 span;		/* bytes from first to last, each side */
 };
 
 /* cases/cases.tsv beside the program, or $TDMA_CASES_FILE. */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tensordma selftests: rows of cases/cases.tsv carried out and compared. */
+#include <string.h>
+
+#include "kselftest.h"
+#include "tdma_random.h"
+#include "tdma_ref.h"
+#include "tdma_replay.h"
+
+#define SPAN_BYTES	(8U << 20)
+#define PAYLOAD_BYTES	(64U << 10)
+#define PAYLOAD_SLOW	(16U << 10)
+
+/* Offset of the first wrong byte, or -1. */
+static long mismatch(struct tdma_replay *r)
+{
+	size_t at = tdma_buf_diff(&r->dst);
+
+	if (at == r->dst.len)
+		return -1;
+	/* Do not blame the next row. */
+	memcpy(r->dst.image, r->dst.mem, r->dst.len);
+	return at;
+}
+
+static void run_slots(struct tdma_replay *r, union tdma_slot *slots,
+		      struct tdma_verdict *v)
+{
+	struct tdma_desc *d = &slots[0].desc;
+	__u64 elements = tdma_ref_elements(d);
+	struct tdma_record rec;
+	long at;
+	int ret;
+
+	d->src_segment = r->src.handle;
+	d->dst_segment = r->dst.handle;
+	ret = tdma_run(r->fd, slots, &rec);
+	v->result = KSFT_FAIL;
+	v->bytes = elements * d->elem_bytes;
+	v->cycles = rec.cycles;
+	if (ret) {
+		snprintf(v->why, sizeof(v->why), "%s", strerror(-ret));
+		return;
+	}
+	tdma_ref_run(d, d->flags & TDMA_DESC_EXT ? &slots[1].ext : NULL,
+		     r->src.image, r->dst.image);
+	at = mismatch(r);
+	if (rec.status != TDMA_STATUS_OK || rec.dst_done != elements)
+		snprintf(v->why, sizeof(v->why),
+			 "status %u field %u, %llu of %llu elements",
+			 rec.status, rec.fault_field, rec.dst_done, elements);
+	else if (at >= 0)
+		snprintf(v->why, sizeof(v->why), "byte %ld is wrong", at);
+	else
+		v->result = KSFT_PASS;
+}
+
+void tdma_replay_row(struct tdma_replay *r, const struct tdma_row *row,
+		     struct tdma_verdict *v)
+{
+	union tdma_slot slots[2];
+	const char *needs = tdma_row_plan(row, &r->limits, slots);
+
+	memset(v, 0, sizeof(*v));
+	v->result = KSFT_SKIP;
+	if (needs)
+		snprintf(v->why, sizeof(v->why), "needs %s", needs);
+	else if (slots[0].desc.flags & TDMA_DESC_EXT &&
+		 !(r->caps.features & TDMA_FEATURE_EXT))
+		snprintf(v->why, sizeof(v->why), "needs TDMA_FEATURE_EXT");
+	else
+		run_slots(r, slots, v);
+}
+
+int tdma_replay_open(struct tdma_replay *r)
+{
+	struct tdma_rng rng = {};
+	int ret;
+
+	r->limits.span = SPAN_BYTES;
+	r->limits.payload = tdma_env("TDMA_CASE_BYTES", tdma_slow() ?
+				     PAYLOAD_SLOW : PAYLOAD_BYTES);
+	r->fd = tdma_open(0);
+	if (r->fd < 0)
+		return r->fd;
+	ret = tdma_query(r->fd, &r->caps);
+	if (!ret)
+		ret = tdma_buf_create(&r->src, r->fd, TDMA_MEM_USER,
+				      SPAN_BYTES);
+	if (!ret)
+		ret = tdma_buf_create(&r->dst, r->fd, TDMA_MEM_USER,
+				      SPAN_BYTES);
+	if (ret)
+		return ret;
+	tdma_rand_fill(&rng, &r->src);
+	tdma_rand_fill(&rng, &r->dst);
+	return 0;
+}
