@@ -82,8 +82,8 @@ struct tdma_thread {
 
     /* run */
     struct tdma_engine *engine;
+    unsigned in_engine;         /* jobs started, not parked, not ended */
     unsigned next_queue;        /* where the round-robin search begins */
-    struct tdma_queue *turn;    /* queue whose turn it is, or NULL */
 };
 
 struct tdma_core {
@@ -98,6 +98,8 @@ struct tdma_core {
     uint32_t bad_access;
     struct tdma_segment_table *contexts;
     struct tdma_job *free_jobs;
+    /* Queues that may need a thread; cleared by whoever finds they do not */
+    uint64_t pending[TDMA_MAX_QUEUES / 64];
 
     /* arrays of props.queues, props.threads; fixed */
     struct tdma_queue *queues;
@@ -129,7 +131,5 @@ static inline void tdma_event(struct tdma_core *core, enum tdma_event event,
     }
 }
 
-/* tdma_regs.c: everything software can set goes back to its power-on value. */
-void tdma_regs_reset(struct tdma_core *core);
 
 #endif /* TDMA_MACHINE_H */

@@ -33,6 +33,7 @@
 #include <stdint.h>
 #include <linux/tensordma_desc.h>
 #include "tdma_properties.h"
+#include "dma/cycle_inject.h"
 #include "mem/tdma_view.h"
 #include "queue/tdma_record.h"
 
@@ -154,8 +155,9 @@ struct tdma_engine_ops {
     /* Take a job. Never empty: 0 < job->elements, opcode is not NOP. */
     void (*start)(struct tdma_engine *engine, struct tdma_job *job);
     /*
-     * Advance until the budget is used up or nothing can advance. Returns
-     * true if there is more to do now.
+     * Advance until the budget is used up, nothing can advance or, if it was
+     * not ready() before, it is: then the next job can follow without a gap.
+     * Returns true if there is more to do now.
      */
     bool (*run)(struct tdma_engine *engine, struct tdma_budget *budget);
     /*
@@ -185,6 +187,9 @@ struct tdma_engine {
      */
     uint32_t throttle_window;
     uint32_t throttle_budget;
+
+    /* Error injection: armed by software, disarmed by the engine it struck */
+    struct tdma_inject inject;
 
 };
 

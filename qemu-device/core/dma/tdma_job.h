@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensordma core: the life of a job between ring and record.
+ */
+#ifndef TDMA_JOB_H
+#define TDMA_JOB_H
+
+#include "dma/tdma_check.h"
+#include "dma/tdma_engine.h"
+
+struct tdma_core;
+
+/* What a device with these properties offers */
+struct tdma_check_limits tdma_job_limits(const struct tdma_core *core);
+
+/* A blank job of @queue; keeps what views remember across jobs. */
+void tdma_job_init(struct tdma_job *job, struct tdma_queue *queue);
+
+/*
+ * Check the descriptor that has been fetched into the job and resolve its
+ * segments. Sets status: PENDING if there is something to do.
+ */
+void tdma_job_prepare(struct tdma_job *job);
+
+/* Write the final record and add the rest to the sync flags. */
+void tdma_job_publish_final(struct tdma_job *job);
+
+#endif /* TDMA_JOB_H */

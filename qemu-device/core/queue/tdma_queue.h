@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensordma core: descriptor queues.
+ *
+ * A queue is owned by one thread from the moment that thread takes a
+ * descriptor from it until the last one it took is retired; then any thread it
+ * is bound to may take over.
+ */
+#ifndef TDMA_QUEUE_H
+#define TDMA_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "tdma_machine.h"
+
+/*
+ * Register side; all with the lock held.
+ */
+
+/* Power-on state */
+void tdma_queue_reset(struct tdma_queue *queue);
+
+/* May the registers above CONTROL be written? */
+bool tdma_queue_configurable(const struct tdma_queue *queue);
+
+/* Write of the CONTROL register; its value when read; the STATE register */
+void tdma_queue_control(struct tdma_queue *queue, uint32_t value);
+uint32_t tdma_queue_control_value(const struct tdma_queue *queue);
+uint32_t tdma_queue_state(const struct tdma_queue *queue);
+
+/* The doorbell was rung with @value. */
+void tdma_queue_ring(struct tdma_queue *queue, uint32_t value);
+/* The tail in memory may have moved. */
+void tdma_queue_tail_moved(struct tdma_queue *queue);
+
+/* Is there anything for thread @thread to do now? */
+bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread);
+/* Could a thread take a descriptor from it (or go on with a parked one)? */
+bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread);
+
+/* Stop fetching: the queue is halted with TDMA_QERR_*. */
+void tdma_queue_halt_locked(struct tdma_queue *queue, uint32_t error);
+
+/*
+ * Owner side; without the lock.
+ */
+
+/* Halt, tell software by interrupt. */
+void tdma_queue_halt(struct tdma_queue *queue, uint32_t error);
+
+/* Raise the queue's interrupt. */
+void tdma_queue_interrupt(struct tdma_queue *queue);
+
+/*
+ * Look at the tail in memory if it may have moved. True if there is a
+ * descriptor to fetch; false if there is none, or the queue had to halt.
+ */
+bool tdma_queue_update_tail(struct tdma_queue *queue);
+
+/*
+ * Take the descriptor at the head into a job at the end of the queue's list:
+ * fetched and, unless @discard, checked. Its status is PENDING if it has
+ * something to do, otherwise final; with @discard it is ABORTED. NULL if the
+ * ring could not be read or no job was free.
+ */
+struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, bool discard);
+
+/*
+ * Publish and free the jobs at the front of the list that are over, and
+ * advance DONE.
+ */
+void tdma_queue_retire(struct tdma_queue *queue);
+
+/* Everything that waits or runs is to end ABORTED, without starting more. */
+void tdma_queue_cancel(struct tdma_queue *queue);
+
+#endif /* TDMA_QUEUE_H */
