@@ -80,7 +80,7 @@ static void tensordma_copy_in(void *buf, const uint8_t *ptr, size_t len)
 {
     if (len == 4 && QEMU_PTR_IS_ALIGNED(ptr, 4)) {
         stl_he_p(buf, qatomic_read((const uint32_t *)ptr));
-        smp_rmb();
+        smp_rmb();      /* what the word announces is read after it */
     } else {
         memcpy(buf, ptr, len);
     }
@@ -89,7 +89,7 @@ static void tensordma_copy_in(void *buf, const uint8_t *ptr, size_t len)
 static void tensordma_copy_out(uint8_t *ptr, const void *buf, size_t len)
 {
     if (len == 8 && QEMU_PTR_IS_ALIGNED(ptr, 8)) {
-        smp_wmb();
+        smp_wmb();      /* what the word announces is written before it */
         qatomic_set__nocheck((uint64_t *)ptr, ldq_he_p(buf));
     } else {
         memcpy(ptr, buf, len);

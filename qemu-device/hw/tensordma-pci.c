@@ -52,6 +52,7 @@ static void tensordma_core_event(void *opaque, enum tdma_event event,
     case TDMA_EVENT_RESET:
         trace_tensordma_reset(opaque, a);
         tensordma_irq_drop(opaque);
+        tensordma_doorbells_detach(opaque);
         break;
     case TDMA_EVENT_QUEUE_STATE:
         trace_tensordma_queue_state(opaque, a, b, c);
@@ -110,6 +111,11 @@ static void tensordma_reg_write(void *opaque, hwaddr addr, uint64_t value,
 
     trace_tensordma_reg_write(s, addr, size, value);
     tdma_core_reg_write(s->core, addr, value, size);
+    if (addr >= TDMA_QUEUE_BASE && addr < TDMA_DOORBELL_BASE &&
+        (addr - TDMA_QUEUE_BASE) % TDMA_QUEUE_STRIDE == TDMA_QUEUE_CONTROL) {
+        tensordma_doorbell_update(s, (addr - TDMA_QUEUE_BASE) /
+                                     TDMA_QUEUE_STRIDE);
+    }
 }
 
 static const MemoryRegionOps tensordma_reg_ops = {
@@ -333,6 +339,7 @@ static void tensordma_realize(PCIDevice *pdev, Error **errp)
     if (!tensordma_block_migration(s, errp)) {
         goto undo_capabilities;
     }
+    tensordma_doorbells_init(s);
     tensordma_workers_start(s);
     if (!runstate_is_running()) {
         tensordma_forbid(s, TENSORDMA_HOLD_STOPPED);
@@ -355,6 +362,7 @@ static void tensordma_exit(PCIDevice *pdev)
     TensordmaState *s = TENSORDMA(pdev);
 
     qemu_del_vm_change_state_handler(s->vm_state);
+    tensordma_doorbells_exit(s);
     tensordma_workers_stop(s);
     migrate_del_blocker(&s->migration_blocker);
     tensordma_exit_capabilities(pdev);
@@ -365,6 +373,7 @@ static void tensordma_exit(PCIDevice *pdev)
 
 static const Property tensordma_qdev_properties[] = {
     DEFINE_PROP_BOOL("x-inline", TensordmaState, inline_mode, false),
+    DEFINE_PROP_BOOL("ioeventfd", TensordmaState, ioeventfd, false),
 };
 
 static void tensordma_class_init(ObjectClass *klass, TensordmaClassData *data)
@@ -390,6 +399,8 @@ static void tensordma_class_init(ObjectClass *klass, TensordmaClassData *data)
     device_class_set_props(dc, tensordma_qdev_properties);
     object_class_property_set_description(klass, "x-inline",
         "run DMA in the main loop instead of on threads of its own");
+    object_class_property_set_description(klass, "ioeventfd",
+        "doorbells with the tail in memory as event notifiers");
     tensordma_class_add_properties(klass);
 }
 

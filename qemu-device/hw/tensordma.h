@@ -48,6 +48,8 @@ typedef struct TensordmaWorker {
     bool stopping;              /* leave the loop */
 } TensordmaWorker;
 
+typedef struct TensordmaDoorbell TensordmaDoorbell;
+
 /* Plain RAM behind a bus address, valid within the RCU section it is from. */
 typedef struct TensordmaPiece {
     MemoryRegion *mr;
@@ -76,6 +78,7 @@ struct TensordmaState {
     struct tdma_core *core;
     struct tdma_properties props;
     bool inline_mode;
+    bool ioeventfd;
 
     QemuMutex core_lock;        /* the core's, see struct tdma_host_ops */
 
@@ -94,6 +97,8 @@ struct TensordmaState {
 
     unsigned long *irq_raised;  /* vectors to notify; atomic bitmap */
     QEMUBH *irq_bh;
+
+    TensordmaDoorbell *doorbells;   /* ioeventfd: props.queues of them */
 
     VMChangeStateEntry *vm_state;
     Error *migration_blocker;
@@ -142,6 +147,14 @@ void tensordma_irq_raise(void *opaque, unsigned vector);
 void tensordma_irq_drop(TensordmaState *s);
 /* Send what was raised while the VM was stopped. */
 void tensordma_irq_resume(TensordmaState *s);
+
+/* tensordma-doorbell.c: doorbells that are event notifiers */
+void tensordma_doorbells_init(TensordmaState *s);
+void tensordma_doorbells_exit(TensordmaState *s);
+/* The control register of @queue was written. BQL held. */
+void tensordma_doorbell_update(TensordmaState *s, unsigned queue);
+/* All queues are off. BQL held. */
+void tensordma_doorbells_detach(TensordmaState *s);
 
 /* tensordma-props.c: the properties of core/tdma_properties.h */
 void tensordma_class_add_properties(ObjectClass *klass);

@@ -375,6 +375,16 @@ static void flr(Board *b)
                        control | PCI_EXP_DEVCTL_BCR_FLR);
 }
 
+/* What device_del does once the guest has agreed, which takes a guest. */
+static void unplug(Rig *rig, const char *id)
+{
+    g_autofree char *path = g_strdup_printf("/machine/peripheral/%s", id);
+
+    qtest_qmp_assert_success(rig->qts, "{ 'execute': 'qom-set',"
+        " 'arguments': { 'path': %s, 'property': 'realized',"
+        " 'value': false } }", path);
+}
+
 static void set_bus_master(Board *b, bool on)
 {
     uint16_t command = qpci_config_readw(b->dev, PCI_COMMAND);
@@ -560,20 +570,51 @@ static void test_peer(const void *opaque)
     rig_free(rig);
 }
 
-static void test_tail_in_memory(const void *opaque)
+/* The tail is in memory; what the doorbell is given does not matter. */
+static void check_tail_in_memory(Rig *rig)
 {
-    Rig *rig = rig_started(opaque);
     Board *b = &rig->board[0];
     struct tdma_desc d = copy_desc(SEG_SRC, SEG_DST, 100);
 
+    board_start(rig, b);
     wrq(b, 0, TDMA_QUEUE_CONTROL, 0);
     wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_OFF);
     wr64(b, queue_reg(0, TDMA_QUEUE_TAIL_ADDR), TAIL);
-    qtest_memwrite(rig->qts, RING, &d, sizeof(d));
-    qtest_writel(rig->qts, TAIL, 1);
+    qtest_writel(rig->qts, TAIL, 0);
     wrq(b, 0, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE);
-    doorbell(b, 0, 0xdeadbeef);         /* the value does not matter */
-    g_assert_cmphex(wait_record(rig, b, 0).status, ==, TDMA_STATUS_OK);
+    for (uint32_t i = 0; i < 3 * SLOTS; i++) {
+        qtest_memwrite(rig->qts, RING + i % SLOTS * sizeof(d), &d, sizeof(d));
+        qtest_writel(rig->qts, TAIL, i + 1);
+        doorbell(b, 0, 0xdeadbeef);
+        g_assert_cmphex(wait_record(rig, b, i).status, ==, TDMA_STATUS_OK);
+    }
+}
+
+static void test_tail_in_memory(const void *opaque)
+{
+    Rig *rig = rig_new(opaque);
+
+    check_tail_in_memory(rig);
+    rig_free(rig);
+}
+
+/* Doorbells come and go with queues, resets and the device. */
+static void test_ioeventfd(const void *opaque)
+{
+    g_autofree char *options = g_strdup_printf("%s,ioeventfd=on",
+                                               (const char *)opaque);
+    Rig *rig = rig_new(options);
+    Board *b = &rig->board[0];
+
+    check_tail_in_memory(rig);
+    flr(b);
+    board_remap(b);
+    check_tail_in_memory(rig);
+    wr(b, TDMA_REG_CONTROL, TDMA_CONTROL_RESET);
+    board_start(rig, b);
+    check_works(rig, b);                /* the value is the tail again */
+    check_tail_in_memory(rig);
+    unplug(rig, "t0");
     rig_free(rig);
 }
 
@@ -954,16 +995,13 @@ static void test_stop(const void *opaque)
     rig_free(rig);
 }
 
-/* What device_del does once the guest has agreed, which takes a guest. */
 static void test_unplug(const void *opaque)
 {
     for (int round = 0; round < 5; round++) {
         Rig *rig = rig_started(opaque);
 
         start_huge(rig, &rig->board[0]);
-        qtest_qmp_assert_success(rig->qts, "{ 'execute': 'qom-set',"
-            " 'arguments': { 'path': '/machine/peripheral/t0',"
-            " 'property': 'realized', 'value': false } }");
+        unplug(rig, "t0");
         check_still(rig);
         check_works(rig, &rig->board[1]);
         rig_free(rig);
@@ -1028,6 +1066,7 @@ static const Case cases[] = {
     { "hbm", test_hbm },
     { "peer", test_peer },
     { "tail-in-memory", test_tail_in_memory },
+    { "ioeventfd", test_ioeventfd },
     { "msix", test_msix },
     { "refused", test_refused },
     { "runs-off", test_runs_off },
