@@ -42,20 +42,30 @@ apt_versions() {
 		sed -n 's/^Version: //p' | sort -uVr
 }
 
-# apt_binary_versions PACKAGE: the same for a binary package.
+# apt_packages PREFIX: names of binary packages, oldest version first.
+apt_packages() {
+	apt-cache -c "$TDMA_APT_CONF" pkgnames "$1" | sort -V
+}
+
+# apt_binary_versions PACKAGE: versions of a binary package, newest first.
 apt_binary_versions() {
 	apt-cache -c "$TDMA_APT_CONF" show "$1" 2>/dev/null |
 		sed -n 's/^Version: //p' | sort -uVr
 }
 
-# apt_unpack PACKAGE[=VERSION] DIRECTORY: puts a package's files there, all or
-# nothing.
+# apt_unpack DIRECTORY PACKAGE[=VERSION]...: puts the packages' files there, all
+# or nothing.
 apt_unpack() {
-	local dir=$2 tmp
+	local dir=$1 tmp package
+	shift
 
-	mkdir -p "$(dirname "$dir")"
-	tmp=$(mktemp -d "$dir.XXXXXX")
-	(cd "$tmp" && apt-get -c "$TDMA_APT_CONF" download "$1") &&
-		dpkg -x "$tmp"/*.deb "$tmp/root" &&
-		rm -rf "$dir" && mv "$tmp/root" "$dir" && rm -rf "$tmp"
+	rm -rf "$dir".part.*
+	tmp=$(mktemp -d "$dir.part.XXXXXX")
+	(cd "$tmp" && apt-get -c "$TDMA_APT_CONF" download "$@")
+	for package in "$tmp"/*.deb; do
+		dpkg -x "$package" "$tmp/root"
+	done
+	rm -rf "$dir"
+	mv "$tmp/root" "$dir"
+	rm -rf "$tmp"
 }

@@ -4,18 +4,29 @@
 # To be sourced after lib.sh. KDIR=, KERNEL= and KERNEL_SRC= override.
 
 KERNEL_SERIES=6.12
+# Image and build tree, unpacked here instead of installed.
+KERNEL_ROOT=$TDMA_CACHE/linux-$KERNEL_SERIES
 
-# The build tree: the newest generic headers of the series that are installed.
-# The cloud flavour has no dmaengine, rt is another kernel.
+# kernel_dirs ROOT: build trees of the series below a root, oldest first; the
+# generic flavour: cloud has no dmaengine, rt is another kernel.
+kernel_dirs() {
+	find "$1"/usr/src -mindepth 1 -maxdepth 1 -type d \
+		-name "linux-headers-$KERNEL_SERIES.*-amd64" \
+		! -name '*-cloud-*' ! -name '*-rt-*' 2>/dev/null | sort -V
+}
+
+# The build tree: what KDIR names, else what the cache has, else what is
+# installed together with its image.
 kernel_dir() {
+	local dir
+
 	if [ -n "${KDIR:-}" ]; then
 		readlink -f "$KDIR"
 		return
 	fi
-	find /usr/src -mindepth 1 -maxdepth 1 -type d \
-		-name "linux-headers-$KERNEL_SERIES.*-amd64" \
-		! -name '*-cloud-*' ! -name '*-rt-*' 2>/dev/null |
-		sort -V | tail -n 1
+	dir=$(kernel_dirs "$KERNEL_ROOT" | tail -n 1)
+	[ -n "$dir" ] || dir=$(kernel_dirs "" | tail -n 1)
+	[ -z "$dir" ] || echo "$dir"
 }
 
 # The release the build tree is for, e.g. 6.12.100+deb12-amd64.
@@ -23,28 +34,16 @@ kernel_release() {
 	cat "$(kernel_dir)/include/config/kernel.release" 2>/dev/null || true
 }
 
-# Root of an unpacked image package: the machine's own if it is installed.
+# Root of the file system that has the image of that release.
 kernel_root() {
-	local release
-
-	release=$(kernel_release)
-	if [ -r "/boot/vmlinuz-$release" ] && [ -d "/lib/modules/$release/kernel" ]; then
-		echo /
-	else
-		echo "$TDMA_CACHE/kernel-$release"
+	if [ -r "$KERNEL_ROOT/boot/vmlinuz-$(kernel_release)" ]; then
+		echo "$KERNEL_ROOT"
 	fi
 }
 
 # The bootable image.
 kernel_image() {
-	local root
-
-	if [ -n "${KERNEL:-}" ]; then
-		echo "$KERNEL"
-		return
-	fi
-	root=$(kernel_root)
-	echo "${root%/}/boot/vmlinuz-$(kernel_release)"
+	echo "${KERNEL:-$(kernel_root)/boot/vmlinuz-$(kernel_release)}"
 }
 
 # The part of the kernel's source that we use (selftests, dmatest, checkers).
@@ -52,4 +51,4 @@ kernel_source() {
 	echo "${KERNEL_SRC:-$TDMA_CACHE/linux-source-$KERNEL_SERIES}"
 }
 
-export KERNEL_SERIES
+export KERNEL_SERIES KERNEL_ROOT

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Provides the guest kernel's image and the slice of its source that the tests
-# use. The image is unpacked into the cache, not installed: the machine's own
-# boot loader has nothing to do with it.
+# Provides the guest's kernel: image, build tree, and the slice of its source
+# that the tests use. The packages are unpacked into the cache, not installed:
+# the guest's kernel is none of the machine's business and its boot loader's.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -36,25 +36,53 @@ prepare_once() {
 	PREPARED=1
 }
 
-check_headers() {
-	[ -f "$(kernel_dir)/Makefile" ] ||
-		die "no kernel build tree${KDIR:+ in KDIR=$KDIR}." \
-			"Install linux-headers-$KERNEL_SERIES-amd64" \
-			"(linux-headers-amd64 on Debian 13) or set KDIR=."
-	[ -n "$(kernel_release)" ] ||
-		die "$(kernel_dir) is not prepared: make modules_prepare there."
+# The newest release of the series, generic flavour.
+newest_release() {
+	apt_packages "linux-image-$KERNEL_SERIES." |
+		sed -nE 's/^linux-image-([0-9.]+\+deb[0-9]+-amd64)$/\1/p' |
+		tail -n 1
 }
 
-fetch_image() {
-	local release
+# Where the package put itself, and where it is.
+relocate() {
+	local root=$1 release=$2
 
-	release=$(kernel_release)
+	sed -i "s|/usr/src/|$root/usr/src/|" \
+		"$root/usr/src/linux-headers-$release/Makefile"
+}
+
+fetch_kernel() {
+	local release version
+
 	prepare_once
-	STEP_HINT="If the archive has no linux-image-$release any more, update the
-  headers package, or set KERNEL=<bzImage> and KDIR=<its build tree>."
-	step kernel-image "Fetching kernel $release" "20 s, 100 MB" \
-		apt_unpack "linux-image-$release" "$TDMA_CACHE/kernel-$release"
-	STEP_HINT=
+	release=$(newest_release)
+	[ -n "$release" ] ||
+		die "the archive has no kernel $KERNEL_SERIES." "$(apt_help)"
+	version=${release%-amd64}
+	step kernel "Fetching kernel $release" "30 s, 120 MB" \
+		unpack_kernel "$release" "$version"
+}
+
+unpack_kernel() {
+	apt_unpack "$KERNEL_ROOT" "linux-image-$1" "linux-headers-$1" \
+		"linux-headers-$2-common" "linux-kbuild-$2"
+	relocate "$KERNEL_ROOT" "$1"
+}
+
+# There is a build tree, ready for modules, and an image that goes with it.
+complete() {
+	[ -n "$(kernel_release)" ] && [ -r "$(kernel_image)" ]
+}
+
+check_user_kernel() {
+	[ -z "${KDIR:-}" ] || [ -n "$(kernel_release)" ] ||
+		die "KDIR=$KDIR is no kernel build tree that is ready for modules." \
+			"Run \"make modules_prepare\" there, or build it."
+	[ -z "${KDIR:-}" ] || [ -r "$(kernel_image)" ] ||
+		die "no image for KDIR=$KDIR ($(kernel_release))." \
+			"Set KERNEL=<bzImage>."
+	[ -z "${KERNEL:-}" ] || [ -r "$KERNEL" ] ||
+		die "KERNEL=$KERNEL cannot be read."
 }
 
 source_archive() {
@@ -78,7 +106,7 @@ fetch_source() {
 	if ! archive=$(source_archive "") && ! archive=$(source_archive "$tmp"); then
 		prepare_once
 		step kernel-source "Fetching the kernel's source" "30 s, 150 MB" \
-			apt_unpack "linux-source-$KERNEL_SERIES" "$tmp"
+			apt_unpack "$tmp" "linux-source-$KERNEL_SERIES"
 		archive=$(source_archive "$tmp")
 	fi
 	step kernel-slice "Unpacking its selftests" "20 s" unpack_slice "$archive"
@@ -87,8 +115,8 @@ fetch_source() {
 
 main() {
 	mkdir -p "$TDMA_CACHE"
-	check_headers
-	[ -r "$(kernel_image)" ] || fetch_image
+	check_user_kernel
+	complete || fetch_kernel
 	[ -d "$(kernel_source)" ] || fetch_source
 }
 

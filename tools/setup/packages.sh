@@ -6,16 +6,9 @@ set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# The package names of a role, for this release.
 wanted() {
-	local column=2
-
-	[ "$(release_codename)" != trixie ] || column=3
-	awk -F'\t+' -v role="$1" -v column="$column" '
-		/^#/ || NF < 2 { next }
-		role == "all" || $1 == role {
-			print (column <= NF && $column != "") ? $column : $2
-		}' "$TDMA_TOP/tools/setup/packages.txt"
+	awk -v role="$1" '/^#/ { next } role == "all" || $1 == role { print $2 }' \
+		"$TDMA_TOP/tools/setup/packages.txt"
 }
 
 installed() {
@@ -26,8 +19,6 @@ missing() {
 	local package
 
 	for package in $(wanted "$1"); do
-		# A user's own kernel tree replaces the headers package.
-		[[ $package != linux-headers-* || -z ${KDIR:-} ]] || continue
 		installed "$package" || say "$package"
 	done
 }

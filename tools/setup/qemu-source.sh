@@ -74,7 +74,7 @@ fetch_meson() {
 	version=$(meson_version) ||
 		die "no meson >= $MESON_MINIMUM in the archive." "$(apt_help)"
 	step meson "Fetching meson $version" "" \
-		apt_unpack "meson=$version" "$MESON_DIR"
+		apt_unpack "$MESON_DIR" "meson=$version"
 }
 
 copy_user_source() {

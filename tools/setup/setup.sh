@@ -22,6 +22,8 @@ main() {
 		flock -n 8 || { say "Waiting for another set-up"; flock 8; }
 		[ -n "${QEMU:-}" ] || "$here/qemu-source.sh" 8>&-
 		"$here/kernel.sh" 8>&-
+		# Lists age; they are fetched again when something is needed.
+		rm -rf "$TDMA_CACHE/apt"
 	)
 	[ -n "${QEMU:-}" ] || "$here/qemu-build.sh"
 }
