@@ -59,6 +59,17 @@ install_tests() {
 		cp -r "$TDMA_BUILD/kselftest" "$ROOT/kselftest"
 }
 
+# Pictures in a form that needs no library.
+install_pictures() {
+	local picture
+
+	mkdir -p "$ROOT/demo"
+	for picture in "$TDMA_TOP"/selftests/demo/*.png; do
+		"$TDMA_PYTHON" "$TDMA_TOP/tools/guest/image.py" "$picture" \
+			"$ROOT/demo/$(basename "${picture%.png}").ppm"
+	done
+}
+
 pack() {
 	(cd "$ROOT" && find . | LC_ALL=C sort |
 		cpio -o -H newc -R 0:0 --quiet | gzip -1) \
@@ -76,6 +87,7 @@ main() {
 	cp -r "$TDMA_TOP/tools/guest/jobs" "$ROOT/jobs"
 	install_modules
 	install_tests
+	install_pictures
 	pack
 }
 
