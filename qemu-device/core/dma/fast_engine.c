@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensordma core, fast engine: data at the speed of host memory.
+ *
+ * One job at a time, in pieces bounded by the quantum and by where the next
+ * partial update is due. Cycles come from a closed form.
+ */
+#include <stdlib.h>
+#include "dma/fast_move.h"
+#include "dma/fast_plan.h"
+#include "dma/tdma_engine.h"
+
+struct fast_engine {
+    struct tdma_engine base;
+    struct fast_plan plan;      /* of plan.job, NULL if there is none */
+    struct fast_mover mover;
+    bool single;                /* looking for the element at fault */
+};
+
+/* A unit this long is moved by itself, in parts if need be. */
+enum { LONG_UNIT = 65536 };
+
+static struct fast_engine *fast_of(struct tdma_engine *engine)
+{
+    return (struct fast_engine *)engine;
+}
+
+static struct tdma_engine *fast_create(const struct tdma_properties *props)
+{
+    struct fast_engine *fast = calloc(1, sizeof(*fast));
+
+    (void)props;
+    return fast ? &fast->base : NULL;
+}
+
+static void fast_destroy(struct tdma_engine *engine)
+{
+    free(fast_of(engine));
+}
+
+static void fast_reset(struct tdma_engine *engine)
+{
+    fast_of(engine)->plan.job = NULL;
+}
+
+static bool fast_ready(const struct tdma_engine *engine)
+{
+    return !((const struct fast_engine *)engine)->plan.job;
+}
+
+static uint64_t count_on(const struct tdma_job *job, unsigned side,
+                         uint64_t elements)
+{
+    return job->has_side[side] ? elements : 0;
+}
+
+static void take(struct fast_engine *fast, struct tdma_job *job, uint64_t done)
+{
+    fast_plan_init(&fast->plan, job);
+    fast_plan_seek(&fast->plan, done);
+    fast_mover_init(&fast->mover, &fast->plan);
+    fast->single = false;
+}
+
+static void fast_start(struct tdma_engine *engine, struct tdma_job *job)
+{
+    take(fast_of(engine), job, 0);
+}
+
+static void fast_unpark(struct tdma_engine *engine, struct tdma_job *job)
+{
+    take(fast_of(engine), job,
+         job->has_side[TDMA_DST] ? job->sync[TDMA_DST].done
+                                 : job->sync[TDMA_SRC].done);
+}
+
+static void report_progress(struct fast_engine *fast, uint64_t moved)
+{
+    struct tdma_job *job = fast->plan.job;
+    unsigned side;
+
+    for (side = 0; side < TDMA_SIDES; side++) {
+        fast->base.counters[side].requests += count_on(job, side, moved);
+    }
+    tdma_job_progress(job, count_on(job, TDMA_SRC, fast->plan.done),
+                      count_on(job, TDMA_DST, fast->plan.done));
+}
+
+/*
+ * Cycles of what has been done so far. Where the throttle binds, it lets a
+ * number of requests through per window; the rest of the window is stall (A21).
+ */
+static void account_cycles(struct fast_engine *fast)
+{
+    struct tdma_engine *base = &fast->base;
+    struct tdma_job *job = fast->plan.job;
+    uint64_t done = fast->plan.done, windows, cycles, stall = 0;
+    unsigned side;
+
+    cycles = tdma_cycles_ideal(base->props, job->desc.opcode, done);
+    if (done && base->throttle_window && base->throttle_budget) {
+        windows = (done - 1) / base->throttle_budget;
+        if (__builtin_mul_overflow(windows, base->throttle_window, &stall)) {
+            stall = UINT64_MAX / 2;
+        }
+        stall += base->props->latency_min;
+        stall = stall > cycles ? stall - cycles : 0;
+    }
+    base->cycles += cycles + stall - job->cycles;
+    for (side = 0; side < TDMA_SIDES; side++) {
+        base->counters[side].stall_throttle +=
+            count_on(job, side, stall - job->stall_throttle);
+    }
+    job->cycles = cycles + stall;
+    job->stall_throttle = stall;
+}
+
+static bool fast_park(struct tdma_engine *engine, struct tdma_job *job)
+{
+    (void)job;
+    account_cycles(fast_of(engine));
+    fast_of(engine)->plan.job = NULL;
+    return true;
+}
+
+static void end(struct fast_engine *fast, uint32_t status)
+{
+    struct tdma_job *job = fast->plan.job;
+
+    account_cycles(fast);
+    fast->plan.job = NULL;
+    tdma_job_end(job, status, count_on(job, TDMA_SRC, fast->plan.done),
+                 count_on(job, TDMA_DST, fast->plan.done));
+}
+
+/* Elements that may be moved before something else has to be looked at */
+static uint64_t next_stop(const struct fast_plan *plan,
+                          const struct tdma_budget *budget)
+{
+    uint64_t stop = tdma_job_sync_point(plan->job);
+    uint64_t affordable = (uint64_t)budget->bytes / plan->elem + 1;
+
+    if (stop > plan->job->elements) {
+        stop = plan->job->elements;
+    }
+    return stop - plan->done < affordable ? stop - plan->done : affordable;
+}
+
+/* The outermost dimension of which at least one whole step fits in @room */
+static int largest_block(const struct fast_plan *plan, uint64_t room,
+                         uint64_t units)
+{
+    int dim = 0;
+
+    if (plan->sub || plan->row[0] > room || plan->unit_bytes >= LONG_UNIT) {
+        return -1;
+    }
+    while (dim + 1 < (int)plan->ndims && !plan->index[dim] &&
+           plan->row[dim + 1] <= room &&
+           plan->row[dim + 1] / plan->unit <= units) {
+        dim++;
+    }
+    return dim;
+}
+
+static bool move_part_of_unit(struct fast_engine *fast, uint64_t room)
+{
+    struct fast_plan *plan = &fast->plan;
+    uint64_t count = plan->unit - plan->sub;
+    struct fast_place place;
+
+    fast_plan_place(plan, &place);
+    return fast_move_elements(&fast->mover, count < room ? count : room,
+                              place);
+}
+
+static bool move_some(struct fast_engine *fast, struct tdma_budget *budget)
+{
+    struct fast_plan *plan = &fast->plan;
+    uint64_t room = next_stop(plan, budget);
+    uint64_t units = (uint64_t)budget->steps + 1, count, left;
+    struct fast_place place;
+    bool ok;
+    int dim;
+
+    fast->mover.moved = 0;
+    dim = fast->single ? -1 : largest_block(plan, room, units);
+    if (dim < 0) {
+        ok = move_part_of_unit(fast, fast->single ? 1 : room);
+        fast_plan_seek(plan, plan->done + fast->mover.moved);
+        budget->steps--;
+        return ok;
+    }
+    count = room / plan->row[dim];
+    left = plan->dim[dim].n - plan->index[dim];
+    count = count < left ? count : left;
+    left = units / (plan->row[dim] / plan->unit);
+    count = count < left ? count : left;
+    fast_plan_place(plan, &place);
+    ok = fast_move_steps(&fast->mover, dim, count, place);
+    if (ok) {
+        fast_plan_advance(plan, dim, count);
+    } else {
+        fast_plan_seek(plan, plan->done + fast->mover.moved);
+    }
+    budget->steps -= fast->mover.moved / plan->unit;
+    return ok;
+}
+
+/*
+ * Memory refused: what is left of the piece goes element by element, so that
+ * the count and the offset of the fault are exact.
+ */
+static void handle_refusal(struct fast_engine *fast)
+{
+    struct fast_plan *plan = &fast->plan;
+    struct fast_place place;
+
+    if (!fast->single) {
+        fast->single = true;
+        return;
+    }
+    fast_plan_place(plan, &place);
+    tdma_job_fault(plan->job, fast->mover.fault,
+                   place.offset[fast->mover.fault]);
+    end(fast, TDMA_STATUS_BUS_ERROR);
+}
+
+static bool fast_run(struct tdma_engine *engine, struct tdma_budget *budget)
+{
+    struct fast_engine *fast = fast_of(engine);
+    struct fast_plan *plan = &fast->plan;
+
+    while (plan->job && budget->bytes > 0 && budget->steps > 0) {
+        bool ok = move_some(fast, budget);
+
+        budget->bytes -= fast->mover.moved * plan->elem;
+        report_progress(fast, fast->mover.moved);
+        if (!ok) {
+            handle_refusal(fast);
+            continue;
+        }
+        fast->single &= plan->sub != 0;
+        if (plan->done == plan->job->elements) {
+            end(fast, TDMA_STATUS_OK);
+        }
+    }
+    return plan->job;
+}
+
+const struct tdma_engine_ops tdma_fast_engine = {
+    .name = "fast",
+    .preemptive = true,
+    .create = fast_create,
+    .destroy = fast_destroy,
+    .reset = fast_reset,
+    .ready = fast_ready,
+    .start = fast_start,
+    .run = fast_run,
+    .park = fast_park,
+    .unpark = fast_unpark,
+};

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensordma core, fast engine: loop nests over plain pointers.
+ */
+#include <string.h>
+#include "dma/fast_kernel.h"
+#include "dma/tdma_check.h"
+#include "dma/tdma_engine.h"
+
+/* The two innermost loops: rows of units */
+struct sheet {
+    uint64_t rows;
+    uint64_t cols;
+    int64_t src_row, dst_row;
+    int64_t src_col, dst_col;
+    size_t unit_bytes;
+};
+
+typedef void sheet_fn(const struct sheet *sheet, uint8_t *dst,
+                      const uint8_t *src);
+
+/*
+ * A unit of fixed size is loaded whole before it is stored, so a sheet is also
+ * right for units that overlap.
+ */
+#define FIXED_SHEET(bytes)                                                  \
+    static void sheet_##bytes(const struct sheet *s, uint8_t *dst,          \
+                              const uint8_t *src)                           \
+    {                                                                       \
+        uint64_t row, col;                                                  \
+                                                                            \
+        for (row = 0; row < s->rows; row++) {                               \
+            const uint8_t *from = src;                                      \
+            uint8_t *to = dst;                                              \
+                                                                            \
+            for (col = 0; col < s->cols; col++) {                           \
+                uint8_t unit[bytes];                                        \
+                                                                            \
+                memcpy(unit, from, bytes);                                  \
+                memcpy(to, unit, bytes);                                    \
+                from += s->src_col;                                         \
+                to += s->dst_col;                                           \
+            }                                                               \
+            src += s->src_row;                                              \
+            dst += s->dst_row;                                              \
+        }                                                                   \
+    }
+
+FIXED_SHEET(1)
+FIXED_SHEET(2)
+FIXED_SHEET(3)
+FIXED_SHEET(4)
+FIXED_SHEET(6)
+FIXED_SHEET(8)
+FIXED_SHEET(12)
+FIXED_SHEET(16)
+FIXED_SHEET(32)
+FIXED_SHEET(64)
+
+static void sheet_any(const struct sheet *s, uint8_t *dst, const uint8_t *src)
+{
+    uint64_t row, col;
+
+    for (row = 0; row < s->rows; row++) {
+        const uint8_t *from = src;
+        uint8_t *to = dst;
+
+        for (col = 0; col < s->cols; col++) {
+            memmove(to, from, s->unit_bytes);
+            from += s->src_col;
+            to += s->dst_col;
+        }
+        src += s->src_row;
+        dst += s->dst_row;
+    }
+}
+
+static sheet_fn *choose_sheet(size_t unit_bytes)
+{
+    switch (unit_bytes) {
+    case 1: return sheet_1;
+    case 2: return sheet_2;
+    case 3: return sheet_3;
+    case 4: return sheet_4;
+    case 6: return sheet_6;
+    case 8: return sheet_8;
+    case 12: return sheet_12;
+    case 16: return sheet_16;
+    case 32: return sheet_32;
+    case 64: return sheet_64;
+    default: return sheet_any;
+    }
+}
+
+/* Call @fn for the two innermost dimensions at every index of the others. */
+static void walk_sheets(const struct fast_nest *nest, unsigned dim,
+                        const struct sheet *sheet, sheet_fn *fn, uint8_t *dst,
+                        const uint8_t *src)
+{
+    uint64_t i;
+
+    if (dim < 2) {
+        fn(sheet, dst, src);
+        return;
+    }
+    for (i = 0; i < nest->n[dim]; i++) {
+        walk_sheets(nest, dim - 1, sheet, fn, dst, src);
+        src += nest->src_step[dim];
+        dst += nest->dst_step[dim];
+    }
+}
+
+static struct sheet sheet_of(const struct fast_nest *nest)
+{
+    struct sheet sheet = {
+        .rows = 1,
+        .cols = 1,
+        .unit_bytes = nest->unit_bytes,
+    };
+
+    if (nest->ndims > 0) {
+        sheet.cols = nest->n[0];
+        sheet.src_col = nest->src_step[0];
+        sheet.dst_col = nest->dst_step[0];
+    }
+    if (nest->ndims > 1) {
+        sheet.rows = nest->n[1];
+        sheet.src_row = nest->src_step[1];
+        sheet.dst_row = nest->dst_step[1];
+    }
+    return sheet;
+}
+
+/* A strip that is contiguous on both sides is one longer unit. */
+static void join_strip(struct fast_nest *nest)
+{
+    int64_t unit = nest->unit_bytes;
+
+    if (nest->ndims && nest->src_step[0] == unit &&
+        nest->dst_step[0] == unit) {
+        nest->unit_bytes *= nest->n[0];
+        nest->ndims--;
+        memmove(nest->n, nest->n + 1, nest->ndims * sizeof(nest->n[0]));
+        memmove(nest->src_step, nest->src_step + 1,
+                nest->ndims * sizeof(nest->src_step[0]));
+        memmove(nest->dst_step, nest->dst_step + 1,
+                nest->ndims * sizeof(nest->dst_step[0]));
+    }
+}
+
+static uint64_t magnitude(int64_t a)
+{
+    return a < 0 ? -(uint64_t)a : (uint64_t)a;
+}
+
+static void swap_dims(struct fast_nest *nest, unsigned a, unsigned b)
+{
+    uint64_t n = nest->n[a];
+    int64_t src = nest->src_step[a], dst = nest->dst_step[a];
+
+    nest->n[a] = nest->n[b];
+    nest->src_step[a] = nest->src_step[b];
+    nest->dst_step[a] = nest->dst_step[b];
+    nest->n[b] = n;
+    nest->src_step[b] = src;
+    nest->dst_step[b] = dst;
+}
+
+/* Order the dimensions from @first on by growing step in @step. */
+static void sort_dims(struct fast_nest *nest, unsigned first,
+                      const int64_t *step)
+{
+    unsigned i, j;
+
+    for (i = first; i < nest->ndims; i++) {
+        for (j = i + 1; j < nest->ndims; j++) {
+            if (magnitude(step[j]) < magnitude(step[i])) {
+                swap_dims(nest, i, j);
+            }
+        }
+    }
+}
+
+/* Index of the dimension, from 1 on, in which the source steps least */
+static unsigned least_source_step(const struct fast_nest *nest)
+{
+    unsigned i, best = 1;
+
+    for (i = 2; i < nest->ndims; i++) {
+        if (magnitude(nest->src_step[i]) < magnitude(nest->src_step[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/*
+ * A transpose: the destination runs along the columns, the source along the
+ * rows. Both are walked in blocks small enough that the cache lines of a block
+ * stay until all of each has been used.
+ */
+static void sheet_in_blocks(const struct sheet *s, sheet_fn *fn, uint8_t *dst,
+                            const uint8_t *src)
+{
+    const uint64_t side = s->unit_bytes <= 4 ? 32 : 16;
+    uint64_t row, col;
+
+    for (row = 0; row < s->rows; row += side) {
+        for (col = 0; col < s->cols; col += side) {
+            struct sheet block = *s;
+
+            block.rows = s->rows - row < side ? s->rows - row : side;
+            block.cols = s->cols - col < side ? s->cols - col : side;
+            fn(&block, dst + (int64_t)row * s->dst_row +
+                       (int64_t)col * s->dst_col,
+               src + (int64_t)row * s->src_row + (int64_t)col * s->src_col);
+        }
+    }
+}
+
+static void walk_blocks(const struct fast_nest *nest, unsigned dim,
+                        const struct sheet *sheet, sheet_fn *fn, uint8_t *dst,
+                        const uint8_t *src)
+{
+    uint64_t i;
+
+    if (dim < 2) {
+        sheet_in_blocks(sheet, fn, dst, src);
+        return;
+    }
+    for (i = 0; i < nest->n[dim]; i++) {
+        walk_blocks(nest, dim - 1, sheet, fn, dst, src);
+        src += nest->src_step[dim];
+        dst += nest->dst_step[dim];
+    }
+}
+
+/* Units at most this long are worth a transpose in blocks. */
+enum { BLOCK_UNIT_MAX = 16 };
+
+static void copy_any_order(struct fast_nest *nest, uint8_t *dst,
+                           const uint8_t *src)
+{
+    struct sheet sheet;
+    unsigned row;
+
+    sort_dims(nest, 0, nest->dst_step);
+    join_strip(nest);
+    if (nest->ndims >= 2 && nest->unit_bytes <= BLOCK_UNIT_MAX) {
+        row = least_source_step(nest);
+        if (magnitude(nest->src_step[row]) < magnitude(nest->src_step[0])) {
+            swap_dims(nest, 1, row);
+            sort_dims(nest, 2, nest->dst_step);
+            sheet = sheet_of(nest);
+            walk_blocks(nest, nest->ndims - 1, &sheet,
+                        choose_sheet(nest->unit_bytes), dst, src);
+            return;
+        }
+    }
+    sheet = sheet_of(nest);
+    walk_sheets(nest, nest->ndims ? nest->ndims - 1 : 0, &sheet,
+                choose_sheet(nest->unit_bytes), dst, src);
+}
+
+void fast_copy(const struct fast_nest *nest, bool any_order, uint8_t *dst,
+               const uint8_t *src)
+{
+    struct fast_nest copy = *nest;
+    struct sheet sheet;
+
+    if (any_order) {
+        copy_any_order(&copy, dst, src);
+        return;
+    }
+    sheet = sheet_of(nest);
+    walk_sheets(nest, nest->ndims ? nest->ndims - 1 : 0, &sheet,
+                choose_sheet(nest->unit_bytes), dst, src);
+}
+
+static void add_walk(const struct fast_nest *nest, unsigned dims,
+                     unsigned type, size_t numbers, uint8_t *dst,
+                     const uint8_t *src)
+{
+    uint64_t i;
+
+    if (!dims) {
+        tdma_accumulate(type, dst, src, numbers);
+        return;
+    }
+    for (i = 0; i < nest->n[dims - 1]; i++) {
+        add_walk(nest, dims - 1, type, numbers, dst, src);
+        src += nest->src_step[dims - 1];
+        dst += nest->dst_step[dims - 1];
+    }
+}
+
+void fast_accumulate(const struct fast_nest *nest, unsigned type, uint8_t *dst,
+                     const uint8_t *src)
+{
+    add_walk(nest, nest->ndims, type,
+             nest->unit_bytes / tdma_type_bytes(type), dst, src);
+}

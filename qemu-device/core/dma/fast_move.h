@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tensordma core, fast engine: moving one piece of a plan.
+ */
+#ifndef FAST_MOVE_H
+#define FAST_MOVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "dma/fast_plan.h"
+
+enum { FAST_BUFFER = TDMA_MAX_ELEM_BYTES };
+
+struct fast_mover {
+    struct fast_plan *plan;
+    uint64_t moved;             /* elements, in element order */
+    unsigned fault;             /* side that refused */
+    /* The fill pattern, a whole number of elements; valid if pattern_bytes */
+    uint64_t pattern_bytes;
+    uint8_t pattern[FAST_BUFFER];
+    uint8_t buffer[TDMA_SIDES][FAST_BUFFER];
+};
+
+/* Get ready for a plan, which may be anywhere in its job. */
+void fast_mover_init(struct fast_mover *mover, struct fast_plan *plan);
+
+/*
+ * Move @count steps of dimension @dim, or @count elements of one unit, from
+ * @place on. False if memory refused; then @moved counts the elements before
+ * the piece that holds the one at fault.
+ */
+bool fast_move_steps(struct fast_mover *mover, unsigned dim, uint64_t count,
+                     struct fast_place place);
+bool fast_move_elements(struct fast_mover *mover, uint64_t count,
+                        struct fast_place place);
+
+#endif /* FAST_MOVE_H */
