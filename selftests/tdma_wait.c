@@ -264,7 +264,7 @@ TEST_F(wait, progress_beyond_the_end)
 TEST_F(wait, record_in_own_memory)
 {
 	struct tdma_desc d = slow_desc(self);
-	const volatile struct tdma_record *rec;
+	const struct tdma_record *rec;
 	__u64 last = 0, updates = 0, job;
 	__s64 deadline = tdma_patience();
 	struct tdma_buf own;
@@ -278,8 +278,9 @@ TEST_F(wait, record_in_own_memory)
 	d.record_offset = 128;
 	d.tag = 77;
 	job = submit(_metadata, self, &d);
-	while (rec->status == TDMA_STATUS_PENDING && tdma_now() < deadline) {
-		__u64 done = rec->dst_done;
+	while (__atomic_load_n(&rec->status, __ATOMIC_ACQUIRE) ==
+	       TDMA_STATUS_PENDING && tdma_now() < deadline) {
+		__u64 done = __atomic_load_n(&rec->dst_done, __ATOMIC_ACQUIRE);
 		__u64 bytes = done / self->repeat / 64 * 64;
 
 		ASSERT_LE(last, done);

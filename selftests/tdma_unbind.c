@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tensordma selftests: the driver is unbound from the device while it is in
+ * use. Everybody gets ENODEV, nobody hangs or crashes, and it can come back.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "tdma_harness.h"
+#include "tdma_random.h"
+#include "tdma_slow.h"
+
+#define JOBS	16
+
+FIXTURE(unbind)
+{
+	int fd;
+	struct tdma_buf src;
+	struct tdma_buf dst;
+	__u64 job;
+	char driver[PATH_MAX];		/* sysfs directory of the driver */
+	char name[64];			/* of the device on its bus */
+	bool unbound;
+};
+
+static int write_to(const char *directory, const char *file, const char *text)
+{
+	char path[PATH_MAX + 32];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, file);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Where the driver and the device behind the file are in sysfs. */
+static bool find_driver(FIXTURE_DATA(unbind) *self)
+{
+	char link[128], path[PATH_MAX];
+	struct stat st;
+
+	if (stat(tdma_path(), &st))
+		return false;
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device",
+		 major(st.st_rdev), minor(st.st_rdev));
+	if (!realpath(link, path))
+		return false;
+	snprintf(self->name, sizeof(self->name), "%s",
+		 strrchr(path, '/') + 1);
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device/driver",
+		 major(st.st_rdev), minor(st.st_rdev));
+	return realpath(link, self->driver);
+}
+
+/* Open again, as soon as the node is back. */
+static int open_again(void)
+{
+	__s64 deadline = tdma_patience();
+	int fd;
+
+	do {
+		fd = tdma_open(0);
+		if (fd >= 0)
+			return fd;
+		usleep(10000);
+	} while (tdma_now() < deadline);
+	return fd;
+}
+
+static int queue_work(FIXTURE_DATA(unbind) *self)
+{
+	struct tdma_desc d[JOBS];
+	struct tdma_submit report;
+	__u32 repeat = tdma_slow_repeat(self->fd, self->src.handle,
+					self->dst.handle, 2000);
+	int ret;
+
+	for (int i = 0; i < JOBS; i++)
+		d[i] = tdma_slow_desc(self->src.handle, self->dst.handle,
+				      repeat);
+	ret = tdma_submit(self->fd, d, JOBS, &report);
+	self->job = report.first_job;
+	return ret;
+}
+
+FIXTURE_SETUP(unbind)
+{
+	if (getuid())
+		SKIP(return, "needs root to unbind the driver");
+	ASSERT_TRUE(find_driver(self));
+	self->fd = tdma_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tdma_buf_create(&self->src, self->fd, TDMA_MEM_USER,
+				     TDMA_SLOW_BYTES));
+	ASSERT_EQ(0, tdma_buf_create(&self->dst, self->fd, TDMA_MEM_HBM,
+				     TDMA_SLOW_BYTES));
+	ASSERT_EQ(0, queue_work(self));
+}
+
+/* Other tests need the device, whatever became of this one. */
+FIXTURE_TEARDOWN(unbind)
+{
+	int fd;
+
+	if (self->unbound)
+		EXPECT_EQ(0, write_to(self->driver, "bind", self->name));
+	fd = open_again();
+	EXPECT_LE(0, fd);
+	close(fd);
+	close(self->fd);
+}
+
+static int unbind(FIXTURE_DATA(unbind) *self)
+{
+	int ret = write_to(self->driver, "unbind", self->name);
+
+	self->unbound = !ret;
+	return ret;
+}
+
+static int rebind(FIXTURE_DATA(unbind) *self)
+{
+	int ret = write_to(self->driver, "bind", self->name);
+
+	self->unbound = ret;
+	return ret;
+}
+
+static void *sleeper(void *arg)
+{
+	FIXTURE_DATA(unbind) *self = arg;
+	struct tdma_record rec;
+
+	return (void *)(long)tdma_wait(self->fd, self->job + JOBS - 1,
+				       tdma_patience(), &rec);
+}
+
+TEST_F_TIMEOUT(unbind, sleepers_wake, 60)
+{
+	pthread_t thread;
+	void *result;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleeper, self));
+	usleep(100000);
+	ASSERT_EQ(0, unbind(self));
+	ASSERT_EQ(0, pthread_join(thread, &result));
+	EXPECT_EQ(-ENODEV, (long)result);
+}
+
+TEST_F_TIMEOUT(unbind, calls_fail, 60)
+{
+	struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
+	struct tdma_desc nop = { .version = TDMA_DESC_VERSION };
+	struct tdma_query caps;
+	struct tdma_record rec;
+	__u64 offset;
+	__u32 handle;
+
+	ASSERT_EQ(0, unbind(self));
+	EXPECT_EQ(-ENODEV, tdma_query(self->fd, &caps));
+	EXPECT_EQ(-ENODEV, tdma_pin(self->fd, self->src.image, 1,
+				    TDMA_BUF_READ, &handle));
+	EXPECT_EQ(-ENODEV, tdma_alloc(self->fd, TDMA_ALLOC_HBM, 1, &handle,
+				      &offset));
+	EXPECT_EQ(-ENODEV, tdma_submit(self->fd, &nop, 1, NULL));
+	EXPECT_EQ(-ENODEV, tdma_wait(self->fd, self->job, 0, &rec));
+	EXPECT_EQ(1, poll(&pfd, 1, 0));
+	EXPECT_TRUE(pfd.revents & (POLLERR | POLLHUP));
+	EXPECT_GT(0, tdma_open(0));
+}
+
+/* Mappings stay, and show nothing that is the device's any more. */
+TEST_F_TIMEOUT(unbind, mappings_stay, 60)
+{
+	ASSERT_EQ(0, unbind(self));
+	memset(self->dst.mem, 1, self->dst.len);
+	EXPECT_EQ(1, self->dst.mem[self->dst.len - 1]);
+}
+
+TEST_F_TIMEOUT(unbind, pins_released, 60)
+{
+	ASSERT_EQ(0, unbind(self));
+	EXPECT_EQ(0, tdma_pins_settle(0));
+}
+
+/* The device works again, for those who open it again. */
+TEST_F_TIMEOUT(unbind, rebind, 60)
+{
+	struct tdma_rng rng = {};
+	struct tdma_query caps;
+	struct tdma_buf buf;
+	union tdma_slot slot;
+	int fd;
+
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, unbind(self));
+		ASSERT_EQ(0, rebind(self));
+	}
+	fd = open_again();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, tdma_buf_create(&buf, fd, TDMA_MEM_USER, 8192));
+	tdma_rand_fill(&rng, &buf);
+	slot.desc = tdma_desc_copy(buf.handle, buf.handle, 4096);
+	slot.desc.dst_offset = 4096;
+	EXPECT_RUN(TDMA_STATUS_OK, fd, &slot);
+	memcpy(buf.image + 4096, buf.image, 4096);
+	EXPECT_IMAGE(&buf);
+	/* A file from before stays dead. */
+	EXPECT_EQ(-ENODEV, tdma_query(self->fd, &caps));
+	close(fd);
+}
+
+TDMA_HARNESS_MAIN
