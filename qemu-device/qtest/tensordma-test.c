@@ -6,7 +6,8 @@
  * what DMA may reach, and that nothing happens after a reset, a stop or an
  * unplug. That tensors are moved correctly is tested natively, without QEMU.
  *
- * Most tests run twice: with worker threads, and with x-inline=on.
+ * Most tests run three times: with worker threads, with x-inline=on, and with
+ * worker threads behind an IOMMU that translates every address to itself.
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
@@ -14,6 +15,7 @@
 #include "libqtest.h"
 #include "libqos/pci.h"
 #include "libqos/pci-pc.h"
+#include "hw/i386/intel_iommu_internal.h"
 #include "hw/pci/pci_regs.h"
 #include <linux/tensordma_desc.h>
 #include <linux/tensordma_regs.h>
@@ -27,6 +29,12 @@
 #define SRC             0x2000000
 #define DST             0x3000000
 #define DATA_SIZE       0x100000
+#define IOMMU_ROOT      0x4000000
+#define IOMMU_CONTEXTS  0x4001000
+#define IOMMU_TOP       0x4002000
+#define IOMMU_TABLES    0x4003000
+#define IOVA            (4 * GiB)
+#define IOVA_PAGES      16
 
 #define ROM             0xfffff000      /* the last page of the firmware */
 #define ROM_SIZE        (64 * KiB)
@@ -61,12 +69,15 @@ typedef struct Rig {
 
 typedef struct Mode {
     const char *name;
+    const char *machine;
     const char *options;
+    bool iommu;
 } Mode;
 
 static const Mode modes[] = {
-    { "threads", "" },
-    { "inline", ",x-inline=on" },
+    { "threads", "", "" },
+    { "inline", "", ",x-inline=on" },
+    { "iommu", "-device intel-iommu", "", true },
 };
 
 /* Firmware: nobody runs it, but the machine has none of its own (-bios). */
@@ -196,15 +207,61 @@ static void board_start(Rig *rig, Board *b)
     g_assert_cmphex(rdq(b, 0, TDMA_QUEUE_STATE), ==, TDMA_QSTATE_IDLE);
 }
 
-static Rig *rig_new(const char *options)
+/*
+ * VT-d, legacy mode, three levels: the first four gigabytes are mapped to
+ * themselves, the fifth page by page to DST, backwards, and odd pages for
+ * reading only.
+ */
+static void iommu_enable(Rig *rig)
+{
+    const uint64_t present = 1, rw = 3, ro = 1, large = 1 << 7;
+    QTestState *qts = rig->qts;
+
+    qtest_writeq(qts, IOMMU_ROOT, IOMMU_CONTEXTS | present);
+    for (int slot = 4; slot <= 5; slot++) {
+        uint64_t entry = IOMMU_CONTEXTS + QPCI_DEVFN(slot, 0) * 16;
+
+        qtest_writeq(qts, entry, IOMMU_TOP | present);
+        qtest_writeq(qts, entry + 8, 1 << 8 | 1);   /* domain 1, 39 bits */
+    }
+    for (uint64_t gb = 0; gb < 4; gb++) {
+        uint64_t table = IOMMU_TABLES + gb * 4096;
+
+        qtest_writeq(qts, IOMMU_TOP + gb * 8, table | rw);
+        for (uint64_t i = 0; i < 512; i++) {
+            qtest_writeq(qts, table + i * 8,
+                         gb << 30 | i << 21 | large | rw);
+        }
+    }
+    qtest_writeq(qts, IOMMU_TOP + 4 * 8, (IOMMU_TABLES + 4 * 4096) | rw);
+    qtest_writeq(qts, IOMMU_TABLES + 4 * 4096, (IOMMU_TABLES + 5 * 4096) | rw);
+    for (uint64_t i = 0; i < IOVA_PAGES; i++) {
+        qtest_writeq(qts, IOMMU_TABLES + 5 * 4096 + i * 8,
+                     (DST + (IOVA_PAGES - 1 - i) * 4096) | (i & 1 ? ro : rw));
+    }
+    qtest_writeq(qts, Q35_HOST_BRIDGE_IOMMU_ADDR + DMAR_RTADDR_REG,
+                 IOMMU_ROOT);
+    qtest_writel(qts, Q35_HOST_BRIDGE_IOMMU_ADDR + DMAR_GCMD_REG,
+                 VTD_GCMD_SRTP);
+    qtest_writel(qts, Q35_HOST_BRIDGE_IOMMU_ADDR + DMAR_GCMD_REG,
+                 VTD_GCMD_TE);
+    g_assert_true(qtest_readl(qts, Q35_HOST_BRIDGE_IOMMU_ADDR + DMAR_GSTS_REG) &
+                  VTD_GSTS_TES);
+}
+
+static Rig *rig_new_with(const Mode *mode, const char *options)
 {
     Rig *rig = g_new0(Rig, 1);
 
     rig->qts = qtest_initf(
-        "-machine q35 -nodefaults -bios %s "
-        "-device tensordma,addr=4,id=t0,hbm-size=1M,vectors=%d%s "
-        "-device tensordma,addr=5,id=t1,hbm-size=1M,vectors=%d%s",
-        rom_file, VECTORS, options, VECTORS, options);
+        "-machine q35 -nodefaults -bios %s %s "
+        "-device tensordma,addr=4,id=t0,hbm-size=1M,vectors=%d%s%s "
+        "-device tensordma,addr=5,id=t1,hbm-size=1M,vectors=%d%s%s",
+        rom_file, mode->machine, VECTORS, mode->options, options,
+        VECTORS, mode->options, options);
+    if (mode->iommu) {
+        iommu_enable(rig);
+    }
     rig->bus = qpci_new_pc(rig->qts, NULL);
     for (int i = 0; i < 2; i++) {
         rig->board[i].dev = qpci_device_find(rig->bus, QPCI_DEVFN(4 + i, 0));
@@ -215,9 +272,14 @@ static Rig *rig_new(const char *options)
     return rig;
 }
 
-static Rig *rig_started(const char *options)
+static Rig *rig_new(const Mode *mode)
 {
-    Rig *rig = rig_new(options);
+    return rig_new_with(mode, "");
+}
+
+static Rig *rig_started(const Mode *mode)
+{
+    Rig *rig = rig_new(mode);
 
     board_start(rig, &rig->board[0]);
     board_start(rig, &rig->board[1]);
@@ -601,9 +663,7 @@ static void test_tail_in_memory(const void *opaque)
 /* Doorbells come and go with queues, resets and the device. */
 static void test_ioeventfd(const void *opaque)
 {
-    g_autofree char *options = g_strdup_printf("%s,ioeventfd=on",
-                                               (const char *)opaque);
-    Rig *rig = rig_new(options);
+    Rig *rig = rig_new_with(opaque, ",ioeventfd=on");
     Board *b = &rig->board[0];
 
     check_tail_in_memory(rig);
@@ -624,6 +684,7 @@ static void message_setup(Rig *rig, Board *b, unsigned vector, uint32_t data,
 {
     uint64_t entry = b->dev->msix_table_off + vector * PCI_MSIX_ENTRY_SIZE;
 
+    qtest_writel(rig->qts, MESSAGE, 0);
     qpci_io_writel(b->dev, b->dev->msix_table_bar,
                    entry + PCI_MSIX_ENTRY_LOWER_ADDR, MESSAGE);
     qpci_io_writel(b->dev, b->dev->msix_table_bar,
@@ -632,7 +693,6 @@ static void message_setup(Rig *rig, Board *b, unsigned vector, uint32_t data,
                    entry + PCI_MSIX_ENTRY_DATA, data);
     qpci_io_writel(b->dev, b->dev->msix_table_bar,
                    entry + PCI_MSIX_ENTRY_VECTOR_CTRL, control);
-    qtest_writel(rig->qts, MESSAGE, 0);
 }
 
 static void wait_message(Rig *rig, uint32_t data)
@@ -736,7 +796,7 @@ static void test_refused(const void *opaque)
         LOCAL_APIC,
         HOLE,
         1ULL << 50,
-        UINT64_MAX - 4095,
+        UINT64_MAX - 8191,
     };
 
     qpci_msix_enable(b->dev);
@@ -1053,6 +1113,43 @@ static void test_migration_blocked(void)
     qtest_quit(qts);
 }
 
+/* Addresses that are not what they seem */
+static void test_translation(void)
+{
+    const Mode *mode = &modes[ARRAY_SIZE(modes) - 1];
+    Rig *rig = rig_started(mode);
+    Board *b = &rig->board[0];
+    const uint32_t size = IOVA_PAGES * 4096;
+    struct tdma_desc from = copy_desc(SEG_ANY, SEG_HBM, size);
+    struct tdma_desc to = copy_desc(SEG_SRC, SEG_ANY, size);
+    g_autofree uint8_t *data = g_malloc(size);
+    struct tdma_record r;
+
+    g_assert_true(mode->iommu);
+    set_segment(rig, b, SEG_ANY, TDMA_SPACE_HOST, IOVA, size);
+    fill(rig, DST, data, size);
+    g_assert_cmphex(run(rig, b, &from), ==, TDMA_STATUS_OK);
+    for (int i = 0; i < IOVA_PAGES; i++) {
+        check_memory(rig, b->hbm.addr + (IOVA_PAGES - 1 - i) * 4096,
+                     data + i * 4096, 4096);
+    }
+
+    /* the second page is read only: what precedes it may be there */
+    fill(rig, SRC, data, size);
+    r = wait_record(rig, b, submit(rig, b, &to));
+    g_assert_cmphex(r.status, ==, TDMA_STATUS_BUS_ERROR);
+    g_assert_cmpint(r.fault_side, ==, TDMA_SIDE_DST);
+    g_assert_cmpint(r.fault_offset, ==, 4096);
+    g_assert_cmpint(r.dst_done, ==, 4096);
+    check_memory(rig, DST + (IOVA_PAGES - 1) * 4096, data, 4096);
+
+    /* and what follows the last page is not there */
+    set_segment(rig, b, SEG_ANY, TDMA_SPACE_HOST, IOVA + size, 2 * MiB);
+    g_assert_cmphex(run(rig, b, &from), ==, TDMA_STATUS_BUS_ERROR);
+    check_works(rig, b);
+    rig_free(rig);
+}
+
 typedef struct Case {
     const char *name;
     void (*run)(const void *opaque);
@@ -1090,9 +1187,10 @@ int main(int argc, char **argv)
             g_autofree char *path = g_strdup_printf("/tensordma/%s/%s",
                 modes[m].name, cases[i].name);
 
-            qtest_add_data_func(path, modes[m].options, cases[i].run);
+            qtest_add_data_func(path, &modes[m], cases[i].run);
         }
     }
+    qtest_add_func("/tensordma/translation", test_translation);
     qtest_add_func("/tensordma/properties", test_properties);
     qtest_add_func("/tensordma/migration-blocked", test_migration_blocked);
     ret = g_test_run();
