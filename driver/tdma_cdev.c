@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/tensordmaN: file operations and the table of ioctls.
+ *
+ * A handler gets a kernel copy of its structure, zero-extended to the current
+ * size; it never sees the user pointer. What goes back is as much as the
+ * caller's structure holds. Adding an ioctl is one row and one handler.
+ */
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "tdma_cdev.h"
+#include "tdma_device.h"
+#include "tdma_file.h"
+
+/**
+ * struct tdma_call - an ioctl under way
+ * @file: the file
+ * @nonblock: it is O_NONBLOCK
+ * @report: copy the structure back although the call failed
+ * @arg: the kernel's copy of the structure
+ */
+struct tdma_call {
+	struct tdma_file *file;
+	bool nonblock;
+	bool report;
+	void *arg;
+};
+
+static int tdma_ioc_query(struct tdma_call *call)
+{
+	struct tdma_file *file = call->file;
+	const struct tdma_hw *hw = &file->tdev->hw;
+	struct tdma_query *arg = call->arg;
+	u32 size = arg->size;
+	int ret;
+
+	ret = tdma_file_begin(file);
+	if (ret)
+		return ret;
+	*arg = (struct tdma_query) {
+		.size = size,
+		.uapi_version = TDMA_UAPI_VERSION,
+		/* what this interface does not offer is not there */
+		.features = hw->features & ~TDMA_FEATURE_SYNC_FLAGS,
+		.max_dims = hw->dims,
+		.max_elem_bytes = TDMA_MAX_ELEM_BYTES,
+		.max_jobs = TDMA_FILE_MAX_JOBS,
+		.opcodes = hw->opcodes,
+		.types = hw->types,
+		.threads = hw->threads,
+		.lanes = hw->lanes,
+		.request_ids = hw->ids,
+		.max_buffers = file->ctx.count - 1,
+		.hbm_bytes = hw->hbm_size,
+		.reset_generation = tdma_hw_generation(hw),
+	};
+	tdma_file_end(file);
+	return 0;
+}
+
+/* Publish a buffer; on failure it is gone. */
+static int tdma_add_buffer(struct tdma_file *file, struct tdma_buffer *buf)
+{
+	int ret;
+
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	ret = tdma_file_begin(file);
+	if (!ret) {
+		ret = tdma_file_add_buffer(file, buf);
+		tdma_file_end(file);
+	}
+	if (ret)
+		tdma_buffer_put(buf);
+	return ret;
+}
+
+static int tdma_ioc_buf_pin(struct tdma_call *call)
+{
+	struct tdma_buf_pin *arg = call->arg;
+	struct tdma_buffer *buf;
+	int ret;
+
+	if (!arg->flags || arg->flags & ~(TDMA_BUF_READ | TDMA_BUF_WRITE) ||
+	    !arg->length || arg->reserved)
+		return -EINVAL;
+	buf = tdma_buffer_pin(&call->file->ctx, arg->addr, arg->length,
+			      arg->flags);
+	ret = tdma_add_buffer(call->file, buf);
+	if (!ret)
+		arg->handle = buf->handle;
+	return ret;
+}
+
+static int tdma_ioc_buf_alloc(struct tdma_call *call)
+{
+	struct tdma_buf_alloc *arg = call->arg;
+	struct tdma_buffer *buf;
+	int ret;
+
+	if ((arg->space != TDMA_ALLOC_HBM && arg->space != TDMA_ALLOC_HOST) ||
+	    !arg->length || arg->reserved)
+		return -EINVAL;
+	buf = tdma_buffer_alloc(&call->file->ctx, arg->space, arg->length);
+	ret = tdma_add_buffer(call->file, buf);
+	if (!ret) {
+		arg->handle = buf->handle;
+		arg->mmap_offset = tdma_buffer_mmap_offset(buf);
+	}
+	return ret;
+}
+
+static int tdma_ioc_buf_free(struct tdma_call *call)
+{
+	const struct tdma_buf_free *arg = call->arg;
+	int ret;
+
+	ret = tdma_file_begin(call->file);
+	if (ret)
+		return ret;
+	tdma_file_end(call->file);
+	return tdma_file_free_buffer(call->file, arg->handle);
+}
+
+static int tdma_ioc_submit(struct tdma_call *call)
+{
+	int ret = tdma_file_submit(call->file, call->arg, call->nonblock);
+	const struct tdma_submit *arg = call->arg;
+
+	call->report = ret < 0 && arg->error_status;
+	return ret;
+}
+
+static int tdma_ioc_wait(struct tdma_call *call)
+{
+	int ret = tdma_file_wait(call->file, call->arg);
+
+	call->report = ret == -ETIME;
+	return ret;
+}
+
+/**
+ * struct tdma_op - an ioctl
+ * @cmd: its number
+ * @size: size of its structure
+ * @min_size: what the first version of the structure had
+ * @handler: carries it out
+ */
+struct tdma_op {
+	unsigned int cmd;
+	u32 size;
+	u32 min_size;
+	int (*handler)(struct tdma_call *call);
+};
+
+#define TDMA_OP(_cmd, _handler, _struct, _last)				\
+	[_IOC_NR(_cmd)] = {						\
+		.cmd = (_cmd),						\
+		.size = sizeof(struct _struct) +			\
+			BUILD_BUG_ON_ZERO(offsetof(struct _struct, size)) + \
+			BUILD_BUG_ON_ZERO(sizeof(struct _struct) <	\
+					  _IOC_SIZE(_cmd)),		\
+		.min_size = offsetofend(struct _struct, _last),		\
+		.handler = (_handler),					\
+	}
+
+static const struct tdma_op tdma_ops[] = {
+	TDMA_OP(TDMA_IOC_QUERY, tdma_ioc_query, tdma_query, reserved),
+	TDMA_OP(TDMA_IOC_BUF_PIN, tdma_ioc_buf_pin, tdma_buf_pin, reserved),
+	TDMA_OP(TDMA_IOC_BUF_ALLOC, tdma_ioc_buf_alloc, tdma_buf_alloc,
+		reserved),
+	TDMA_OP(TDMA_IOC_BUF_FREE, tdma_ioc_buf_free, tdma_buf_free, handle),
+	TDMA_OP(TDMA_IOC_SUBMIT, tdma_ioc_submit, tdma_submit, error_side),
+	TDMA_OP(TDMA_IOC_WAIT, tdma_ioc_wait, tdma_wait, record),
+};
+
+/* Large enough for the structure of every ioctl */
+union tdma_arg {
+	u32 size;
+	struct tdma_query query;
+	struct tdma_buf_pin pin;
+	struct tdma_buf_alloc alloc;
+	struct tdma_buf_free free;
+	struct tdma_submit submit;
+	struct tdma_wait wait;
+};
+
+/* The size is not part of an ioctl's identity: structures may grow. */
+static const struct tdma_op *tdma_find_op(unsigned int cmd)
+{
+	const unsigned int size_bits = IOCSIZE_MASK;
+	const struct tdma_op *op;
+
+	if (_IOC_NR(cmd) >= ARRAY_SIZE(tdma_ops))
+		return NULL;
+	op = &tdma_ops[array_index_nospec(_IOC_NR(cmd), ARRAY_SIZE(tdma_ops))];
+	return (op->cmd ^ cmd) & ~size_bits ? NULL : op;
+}
+
+static int tdma_copy_arg(const struct tdma_op *op, union tdma_arg *arg,
+			 u32 __user *user, u32 *user_size)
+{
+	if (get_user(*user_size, user))
+		return -EFAULT;
+	if (*user_size < op->min_size)
+		return -EINVAL;
+	if (*user_size > PAGE_SIZE)
+		return -E2BIG;
+	/* A structure that cannot be written is found before, not after. */
+	if (put_user(*user_size, user))
+		return -EFAULT;
+	return copy_struct_from_user(arg, op->size, user, *user_size);
+}
+
+static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
+			    unsigned long user)
+{
+	const struct tdma_op *op = tdma_find_op(cmd);
+	union tdma_arg arg = { };
+	struct tdma_call call = {
+		.file = filp->private_data,
+		.nonblock = filp->f_flags & O_NONBLOCK,
+		.arg = &arg,
+	};
+	u32 user_size;
+	int ret;
+
+	if (!op)
+		return -ENOTTY;
+	ret = tdma_copy_arg(op, &arg, (u32 __user *)user, &user_size);
+	if (ret)
+		return ret;
+	/* Read twice by copy_struct_from_user(): the first one counts. */
+	arg.size = user_size;
+	ret = op->handler(&call);
+	if (ret && !call.report)
+		return ret;
+	if (copy_to_user((void __user *)user, &arg,
+			 min(op->size, user_size)))
+		return -EFAULT;
+	return ret;
+}
+
+static int tdma_cdev_open(struct inode *inode, struct file *filp)
+{
+	struct tdma_device *tdev = container_of(filp->private_data,
+						struct tdma_device, misc);
+	struct tdma_file *file;
+
+	/* The registration holds a reference, and open() keeps it there. */
+	file = tdma_file_open(tdev, inode->i_mapping);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	filp->private_data = file;
+	return nonseekable_open(inode, filp);
+}
+
+static int tdma_cdev_release(struct inode *inode, struct file *filp)
+{
+	tdma_file_close(filp->private_data);
+	return 0;
+}
+
+static __poll_t tdma_cdev_poll(struct file *filp,
+			       struct poll_table_struct *table)
+{
+	return tdma_file_poll(filp->private_data, filp, table);
+}
+
+static int tdma_cdev_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	return tdma_file_mmap(filp->private_data, vma);
+}
+
+static void tdma_cdev_show_fdinfo(struct seq_file *seq, struct file *filp)
+{
+	tdma_file_show(filp->private_data, seq);
+}
+
+static const struct file_operations tdma_cdev_fops = {
+	.owner = THIS_MODULE,
+	.open = tdma_cdev_open,
+	.release = tdma_cdev_release,
+	.unlocked_ioctl = tdma_cdev_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = tdma_cdev_poll,
+	.mmap = tdma_cdev_mmap,
+	.show_fdinfo = tdma_cdev_show_fdinfo,
+	.llseek = noop_llseek,
+};
+
+/**
+ * tdma_cdev_register - make the device node
+ * @tdev: the device
+ *
+ * Return: 0 or an error of misc_register().
+ */
+int tdma_cdev_register(struct tdma_device *tdev)
+{
+	tdev->misc = (struct miscdevice) {
+		.minor = MISC_DYNAMIC_MINOR,
+		.name = tdev->misc_name,
+		.fops = &tdma_cdev_fops,
+		.parent = &tdev->pdev->dev,
+	};
+	return misc_register(&tdev->misc);
+}
+
+/**
+ * tdma_cdev_unregister - no more files from here on
+ * @tdev: the device
+ */
+void tdma_cdev_unregister(struct tdma_device *tdev)
+{
+	misc_deregister(&tdev->misc);
+}

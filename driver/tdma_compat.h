@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences between the kernels this module builds against, 6.1 and later.
+ * In a kernel tree this file is not needed.
+ */
+#ifndef TDMA_COMPAT_H
+#define TDMA_COMPAT_H
+
+#include <linux/mm.h>
+#include <linux/version.h>
+
+static inline void tdma_vm_flags_set(struct vm_area_struct *vma,
+				     unsigned long flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_set(vma, flags);
+#else
+	vma->vm_flags |= flags;
+#endif
+}
+
+#endif /* TDMA_COMPAT_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An open file of /dev/tensordmaN: a context, a queue, buffers and jobs.
+ */
+#ifndef TDMA_FILE_H
+#define TDMA_FILE_H
+
+#include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "tdma_buffer.h"
+#include "tdma_context.h"
+#include "tdma_desc.h"
+#include "tdma_queue.h"
+
+struct seq_file;
+struct tdma_device;
+
+/* Jobs of one file that may be unfinished or unread */
+#define TDMA_FILE_MAX_JOBS	1024
+/* Entries of a file's segment table; 32 KiB */
+#define TDMA_FILE_SEGMENTS	1024
+
+/**
+ * struct tdma_file_job - a job of a file
+ * @job: its place in the ring
+ * @hash: in tdma_file.jobs
+ * @node: in tdma_file.done
+ * @number: what user space knows it by
+ * @over: @job.record is final
+ * @buffers: what it uses, until it is over
+ */
+struct tdma_file_job {
+	struct tdma_job job;
+	struct hlist_node hash;
+	struct list_head node;
+	u64 number;
+	bool over;
+	struct tdma_buffer *buffers[TDMA_DESC_SIDES];
+};
+
+/**
+ * struct tdma_file - an open file
+ * @tdev: the device
+ * @node: in tdma_device.files
+ * @mapping: address space of the device node
+ * @generation: of the device when the file was opened
+ * @ctx: segment table
+ * @lock: protects @buffers and @next_job, and keeps submissions apart
+ * @buffers: &struct tdma_buffer by handle
+ * @next_job: number of the next job
+ * @queue: hardware queue; its lock protects what follows
+ * @wait: woken by each interrupt of the queue and when a job is taken
+ * @jobs: all jobs, by number
+ * @nr_jobs: how many there are
+ * @done: jobs that are over, oldest first
+ */
+struct tdma_file {
+	struct tdma_device *tdev;
+	struct list_head node;
+	struct address_space *mapping;
+	u32 generation;
+	struct tdma_context ctx;
+
+	struct mutex lock;	/* @buffers, @next_job */
+	struct xarray buffers;
+	u64 next_job;
+
+	struct tdma_queue queue;
+	wait_queue_head_t wait;
+	DECLARE_HASHTABLE(jobs, 8);
+	unsigned int nr_jobs;
+	struct list_head done;
+};
+
+struct tdma_file *tdma_file_open(struct tdma_device *tdev,
+				 struct address_space *mapping);
+void tdma_file_close(struct tdma_file *file);
+void tdma_files_detach(struct tdma_device *tdev);
+
+int tdma_file_begin(struct tdma_file *file);
+void tdma_file_end(struct tdma_file *file);
+bool tdma_file_full(const struct tdma_file *file, u32 slots);
+
+int tdma_file_add_buffer(struct tdma_file *file, struct tdma_buffer *buf);
+int tdma_file_free_buffer(struct tdma_file *file, u32 handle);
+int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma);
+void tdma_file_show(struct tdma_file *file, struct seq_file *seq);
+
+int tdma_file_submit(struct tdma_file *file, struct tdma_submit *arg,
+		     bool nonblock);
+int tdma_file_wait(struct tdma_file *file, struct tdma_wait *arg);
+__poll_t tdma_file_poll(struct tdma_file *file, struct file *filp,
+			struct poll_table_struct *table);
+
+#endif /* TDMA_FILE_H */

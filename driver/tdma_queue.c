@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Queue layer: submission, completion and progress.
+ *
+ * A queue is a ring of 256-byte slots and an array of 64-byte records in
+ * coherent memory. Slot and record of index i are at i modulo the ring size.
+ * The device retires descriptors in ring order and writes the record last, so
+ * that the state of the oldest job alone tells whether anything is to be done.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/minmax.h>
+
+#include "tdma_device.h"
+#include "tdma_queue.h"
+
+/* 256 slots: 64 KiB of ring, enough to hide the latency of an interrupt. */
+#define TDMA_QUEUE_ORDER	8
+
+static u32 tdma_queue_slots(const struct tdma_queue *queue)
+{
+	return 1U << queue->hw.order;
+}
+
+static size_t tdma_ring_bytes(const struct tdma_queue *queue)
+{
+	return tdma_queue_slots(queue) * sizeof(struct tdma_desc);
+}
+
+static size_t tdma_records_bytes(const struct tdma_queue *queue)
+{
+	return tdma_queue_slots(queue) * sizeof(struct tdma_record);
+}
+
+static struct tdma_desc *tdma_queue_slot(const struct tdma_queue *queue,
+					 u32 index)
+{
+	return &queue->ring[index & (tdma_queue_slots(queue) - 1)];
+}
+
+static struct tdma_record *tdma_queue_record(const struct tdma_queue *queue,
+					     u32 index)
+{
+	return &queue->records[index & (tdma_queue_slots(queue) - 1)];
+}
+
+/**
+ * tdma_queue_init - allocate a queue's memory and attach it to its interrupt
+ * @queue: the queue, zeroed
+ * @tdev: the device
+ * @ops: the owner's callbacks
+ * @id: number of the hardware queue
+ * @context: hardware context of its descriptors
+ * @thread: DMA thread, or %TDMA_THREAD_ANY
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
+		    const struct tdma_queue_ops *ops, u32 id, u32 context,
+		    u32 thread)
+{
+	struct device *dev = &tdev->pdev->dev;
+	unsigned int vector = id % tdev->nr_vectors;
+	dma_addr_t ring, records;
+
+	queue->tdev = tdev;
+	queue->ops = ops;
+	queue->id = id;
+	queue->vector = &tdev->vectors[vector];
+	queue->state = TDMA_QUEUE_OFF;
+	spin_lock_init(&queue->lock);
+	INIT_LIST_HEAD(&queue->inflight);
+	queue->hw.order = min_t(u32, TDMA_QUEUE_ORDER, tdev->hw.ring_order);
+	queue->hw.context = context;
+	queue->hw.vector = vector;
+	queue->hw.thread = thread;
+
+	queue->ring = dma_alloc_coherent(dev, tdma_ring_bytes(queue), &ring,
+					 GFP_KERNEL);
+	if (!queue->ring)
+		return -ENOMEM;
+	queue->records = dma_alloc_coherent(dev, tdma_records_bytes(queue),
+					    &records, GFP_KERNEL);
+	if (!queue->records)
+		goto err_free_ring;
+	queue->hw.ring = ring;
+	queue->hw.records = records;
+
+	spin_lock_irq(&queue->vector->lock);
+	list_add_tail(&queue->vector_node, &queue->vector->queues);
+	spin_unlock_irq(&queue->vector->lock);
+	return 0;
+
+err_free_ring:
+	dma_free_coherent(dev, tdma_ring_bytes(queue), queue->ring, ring);
+	queue->ring = NULL;
+	return -ENOMEM;
+}
+
+/**
+ * tdma_queue_fini - free the memory of a queue that is off
+ * @queue: the queue
+ *
+ * May be called twice. Must be called before the device is unbound.
+ */
+void tdma_queue_fini(struct tdma_queue *queue)
+{
+	struct device *dev;
+
+	if (!queue->ring)
+		return;
+	dev = &queue->tdev->pdev->dev;
+	WARN_ON(queue->state == TDMA_QUEUE_ON || !list_empty(&queue->inflight));
+
+	spin_lock_irq(&queue->vector->lock);
+	list_del(&queue->vector_node);
+	spin_unlock_irq(&queue->vector->lock);
+
+	dma_free_coherent(dev, tdma_records_bytes(queue), queue->records,
+			  queue->hw.records);
+	dma_free_coherent(dev, tdma_ring_bytes(queue), queue->ring,
+			  queue->hw.ring);
+	queue->records = NULL;
+	queue->ring = NULL;
+}
+
+/**
+ * tdma_queue_start - turn a queue on, empty
+ * @queue: the queue, off and without jobs
+ *
+ * Return: 0, -ENODEV or -EIO.
+ */
+int tdma_queue_start(struct tdma_queue *queue)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	/* Records of an earlier life would look fresh: indices restart. */
+	memset(queue->records, 0, tdma_records_bytes(queue));
+	queue->head = 0;
+	queue->tail = 0;
+	ret = tdma_hw_queue_enable(&queue->tdev->hw, queue->id, &queue->hw);
+	if (!ret) {
+		queue->state = TDMA_QUEUE_ON;
+		queue->ops->event(queue);
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return ret;
+}
+
+/**
+ * tdma_queue_off - take no more jobs and leave the registers alone
+ * @queue: the queue
+ * @state: %TDMA_QUEUE_OFF or %TDMA_QUEUE_DEAD
+ *
+ * The hardware may still work on jobs in flight.
+ */
+void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->state != TDMA_QUEUE_DEAD)
+		queue->state = state;
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/* End a job that the device will never touch again and has not finished. */
+static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job)
+{
+	tdma_queue_progress(queue, job, &job->record);
+	job->record.status = TDMA_STATUS_ABORTED;
+	job->record.fault_dim = TDMA_DIM_NONE;
+	list_del(&job->node);
+	queue->ops->done(queue, job);
+}
+
+/**
+ * tdma_queue_drain - hand all jobs back
+ * @queue: the queue, off, and known not to be worked on by the device
+ *
+ * Jobs that the device has finished keep their result.
+ */
+void tdma_queue_drain(struct tdma_queue *queue)
+{
+	struct tdma_job *job, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	tdma_queue_reap(queue);
+	list_for_each_entry_safe(job, next, &queue->inflight, node)
+		tdma_job_abort(queue, job);
+	queue->head = queue->tail;
+	queue->ops->event(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
+}
+
+/**
+ * tdma_queue_stop - turn a queue off for good and hand all jobs back
+ * @queue: the queue
+ *
+ * The caller holds the device's lock and has found the device running, so that
+ * registers may be used throughout. On success the device is done with the
+ * queue and with all memory its jobs named.
+ *
+ * Return: 0, or -ETIMEDOUT: the device must be reset, and the jobs are still
+ * in flight.
+ */
+int tdma_queue_stop(struct tdma_queue *queue)
+{
+	const struct tdma_hw *hw = &queue->tdev->hw;
+	unsigned long flags;
+	bool on;
+	int ret;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	on = queue->state == TDMA_QUEUE_ON;
+	queue->state = TDMA_QUEUE_DEAD;
+	if (on)
+		tdma_hw_queue_disable(hw, queue->id);
+	spin_unlock_irqrestore(&queue->lock, flags);
+
+	if (on) {
+		ret = tdma_hw_queue_wait_off(hw, queue->id);
+		if (ret)
+			return ret;
+	}
+	tdma_queue_drain(queue);
+	return 0;
+}
+
+/**
+ * tdma_queue_room - number of free slots
+ * @queue: the queue, lock held
+ */
+u32 tdma_queue_room(const struct tdma_queue *queue)
+{
+	lockdep_assert_held(&queue->lock);
+	if (queue->state != TDMA_QUEUE_ON)
+		return 0;
+	return tdma_queue_slots(queue) - (queue->tail - queue->head);
+}
+
+/**
+ * tdma_queue_push - put a job into the ring
+ * @queue: the queue, lock held, with room
+ * @job: the job
+ * @desc: its descriptor
+ * @ext: its extension block; used if the descriptor says so
+ *
+ * The device learns of it with tdma_queue_kick().
+ */
+void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
+		     const struct tdma_desc *desc,
+		     const struct tdma_desc_ext *ext)
+{
+	lockdep_assert_held(&queue->lock);
+	job->index = queue->tail;
+	job->slots = 1;
+	*tdma_queue_slot(queue, job->index) = *desc;
+	if (desc->flags & TDMA_DESC_EXT) {
+		memcpy(tdma_queue_slot(queue, job->index + 1), ext,
+		       sizeof(*ext));
+		job->slots = 2;
+	}
+	queue->tail += job->slots;
+	list_add_tail(&job->node, &queue->inflight);
+}
+
+/**
+ * tdma_queue_kick - tell the device about all jobs pushed so far
+ * @queue: the queue, lock held, on
+ */
+void tdma_queue_kick(struct tdma_queue *queue)
+{
+	struct tdma_device *tdev = queue->tdev;
+
+	lockdep_assert_held(&queue->lock);
+	tdma_hw_doorbell(&tdev->hw, queue->id, queue->tail);
+	queue_delayed_work(tdev->wq, &tdev->watchdog, tdev->polled ? 1 : HZ);
+}
+
+/*
+ * Status of a job as the device last published it. The device writes status
+ * and sequence in one store after everything else: reading the sequence first
+ * and the other members later than both never sees a status older than its
+ * sequence nor members older than the status.
+ */
+static u32 tdma_job_status(const struct tdma_queue *queue,
+			   const struct tdma_job *job)
+{
+	const struct tdma_record *record;
+	u32 status;
+
+	record = tdma_queue_record(queue, job->index);
+	if (READ_ONCE(record->sequence) != job->index + 1)
+		return TDMA_STATUS_PENDING;
+	dma_rmb();	/* sequence before status */
+	status = READ_ONCE(record->status);
+	dma_rmb();	/* status before counts */
+	return status;
+}
+
+/**
+ * tdma_queue_reap - hand back the jobs that the device has finished
+ * @queue: the queue, lock held
+ */
+void tdma_queue_reap(struct tdma_queue *queue)
+{
+	struct tdma_job *job, *next;
+
+	lockdep_assert_held(&queue->lock);
+	list_for_each_entry_safe(job, next, &queue->inflight, node) {
+		if (tdma_job_status(queue, job) == TDMA_STATUS_PENDING)
+			break;
+		job->record = *tdma_queue_record(queue, job->index);
+		queue->head = job->index + job->slots;
+		list_del(&job->node);
+		queue->ops->done(queue, job);
+	}
+}
+
+/**
+ * tdma_queue_progress - how far a job in flight has come
+ * @queue: the queue, lock held
+ * @job: the job
+ * @record: filled in; status PENDING, without a fault
+ */
+void tdma_queue_progress(const struct tdma_queue *queue,
+			 const struct tdma_job *job,
+			 struct tdma_record *record)
+{
+	const struct tdma_record *from;
+
+	lockdep_assert_held(&queue->lock);
+	*record = (struct tdma_record) {
+		.tag = tdma_queue_slot(queue, job->index)->tag,
+		.status = TDMA_STATUS_PENDING,
+		.sequence = job->index + 1,
+	};
+	from = tdma_queue_record(queue, job->index);
+	if (READ_ONCE(from->sequence) != job->index + 1)
+		return;
+	dma_rmb();	/* sequence before counts */
+	record->src_done = READ_ONCE(from->src_done);
+	record->dst_done = READ_ONCE(from->dst_done);
+	record->cycles = READ_ONCE(from->cycles);
+	record->stall_backpressure = READ_ONCE(from->stall_backpressure);
+	record->stall_throttle = READ_ONCE(from->stall_throttle);
+	record->stall_ids = READ_ONCE(from->stall_ids);
+}
+
+static void tdma_queue_service(struct tdma_queue *queue)
+{
+	if (list_empty(&queue->inflight))
+		return;
+	tdma_queue_reap(queue);
+	queue->ops->event(queue);
+}
+
+/**
+ * tdma_vector_interrupt - MSI-X handler
+ * @irq: unused
+ * @data: &struct tdma_vector
+ *
+ * Reads memory only: the records say everything, and a register read would
+ * cost more than the rest. Messages are edges; a completion that comes after
+ * its record was looked at raises the next one.
+ */
+irqreturn_t tdma_vector_interrupt(int irq, void *data)
+{
+	struct tdma_vector *vector = data;
+	struct tdma_queue *queue;
+
+	spin_lock(&vector->lock);
+	list_for_each_entry(queue, &vector->queues, vector_node) {
+		spin_lock(&queue->lock);
+		tdma_queue_service(queue);
+		spin_unlock(&queue->lock);
+	}
+	spin_unlock(&vector->lock);
+	return IRQ_HANDLED;
+}
+
+/* A queue with work that is off or halted on its own will never finish it. */
+static bool tdma_queue_stuck(const struct tdma_queue *queue)
+{
+	u32 state;
+
+	if (queue->state != TDMA_QUEUE_ON || list_empty(&queue->inflight))
+		return false;
+	state = tdma_hw_queue_state(&queue->tdev->hw, queue->id);
+	return state == TDMA_QSTATE_OFF || state == TDMA_QSTATE_HALTED ||
+	       state == TDMA_HW_GONE;
+}
+
+/**
+ * tdma_vector_check - do without an interrupt what the interrupt would do
+ * @vector: the vector
+ * @healthy: set to false if a queue has stopped on its own
+ *
+ * Return: true if jobs are in flight.
+ */
+bool tdma_vector_check(struct tdma_vector *vector, bool *healthy)
+{
+	struct tdma_queue *queue;
+	unsigned long flags;
+	bool busy = false;
+
+	spin_lock_irqsave(&vector->lock, flags);
+	list_for_each_entry(queue, &vector->queues, vector_node) {
+		spin_lock(&queue->lock);
+		tdma_queue_service(queue);
+		busy |= !list_empty(&queue->inflight);
+		if (tdma_queue_stuck(queue))
+			*healthy = false;
+		spin_unlock(&queue->lock);
+	}
+	spin_unlock_irqrestore(&vector->lock, flags);
+	return busy;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Queue layer: rings of descriptors, completion records, and what becomes of
+ * each descriptor. Owners (dmaengine channels, open files) embed a
+ * struct tdma_queue and give it struct tdma_job's; each job comes back exactly
+ * once, through ops->done, in the order of submission.
+ */
+#ifndef TDMA_QUEUE_H
+#define TDMA_QUEUE_H
+
+#include <linux/interrupt.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/tensordma_desc.h>
+
+#include "tdma_hw.h"
+
+struct tdma_device;
+struct tdma_queue;
+struct tdma_vector;
+
+/**
+ * struct tdma_job - a descriptor in a ring
+ * @node: in tdma_queue.inflight
+ * @index: ring index of the descriptor
+ * @slots: slots it takes: 1, or 2 with an extension block
+ * @record: final state, valid when ops->done is called
+ */
+struct tdma_job {
+	struct list_head node;
+	u32 index;
+	u32 slots;
+	struct tdma_record record;
+};
+
+/**
+ * struct tdma_queue_ops - what the owner of a queue wants to know
+ * @done: a job is over; it belongs to the owner again
+ * @event: something may have changed: jobs done, progress, or the queue went
+ *	on or off. Comes after the @done calls it belongs to
+ *
+ * Both are called with the queue's lock held and interrupts off.
+ */
+struct tdma_queue_ops {
+	void (*done)(struct tdma_queue *queue, struct tdma_job *job);
+	void (*event)(struct tdma_queue *queue);
+};
+
+/**
+ * enum tdma_queue_state - does the queue take jobs?
+ * @TDMA_QUEUE_OFF: not now; may come back after a reset
+ * @TDMA_QUEUE_ON: yes
+ * @TDMA_QUEUE_DEAD: never again
+ */
+enum tdma_queue_state {
+	TDMA_QUEUE_OFF,
+	TDMA_QUEUE_ON,
+	TDMA_QUEUE_DEAD,
+};
+
+/**
+ * struct tdma_queue - a hardware queue
+ * @tdev: the device
+ * @ops: the owner
+ * @vector: interrupt that serves the queue
+ * @vector_node: in tdma_vector.queues
+ * @id: number of the hardware queue
+ * @survives_reset: restart the queue after a device reset
+ * @hw: register values
+ * @lock: protects what follows, and the hardware queue
+ * @state: &enum tdma_queue_state; registers may be used only when ON
+ * @inflight: jobs, oldest first
+ * @head: index of the oldest slot in use
+ * @tail: index after the newest
+ * @ring: slots, 1 << hw.order of them
+ * @records: completion records, as many
+ */
+struct tdma_queue {
+	struct tdma_device *tdev;
+	const struct tdma_queue_ops *ops;
+	struct tdma_vector *vector;
+	struct list_head vector_node;
+	u32 id;
+	bool survives_reset;
+	struct tdma_hw_queue hw;
+
+	spinlock_t lock;	/* all of the rest */
+	enum tdma_queue_state state;
+	struct list_head inflight;
+	u32 head;
+	u32 tail;
+	struct tdma_desc *ring;
+	struct tdma_record *records;
+};
+
+int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
+		    const struct tdma_queue_ops *ops, u32 id, u32 context,
+		    u32 thread);
+void tdma_queue_fini(struct tdma_queue *queue);
+
+int tdma_queue_start(struct tdma_queue *queue);
+int tdma_queue_stop(struct tdma_queue *queue);
+void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state);
+void tdma_queue_drain(struct tdma_queue *queue);
+
+u32 tdma_queue_room(const struct tdma_queue *queue);
+void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
+		     const struct tdma_desc *desc,
+		     const struct tdma_desc_ext *ext);
+void tdma_queue_kick(struct tdma_queue *queue);
+void tdma_queue_reap(struct tdma_queue *queue);
+void tdma_queue_progress(const struct tdma_queue *queue,
+			 const struct tdma_job *job,
+			 struct tdma_record *record);
+
+irqreturn_t tdma_vector_interrupt(int irq, void *data);
+bool tdma_vector_check(struct tdma_vector *vector, bool *healthy);
+
+#endif /* TDMA_QUEUE_H */
