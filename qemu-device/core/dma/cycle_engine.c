@@ -20,7 +20,7 @@
 
 enum {
     QUEUE_DEPTH = 8,            /* descriptors waiting for the splitter */
-    QUEUE_LOW = 4,              /* run() returns for more below this */
+    QUEUE_LOW = 4,              /* run() may return for more below this */
 };
 
 struct sub_thread {
@@ -90,7 +90,7 @@ static void end_job(struct cycle_engine *e, struct tdma_flight *f)
     struct tdma_job *job = f->job;
 
     if (f->first_cycle != UINT64_MAX && f->last_cycle >= f->first_cycle) {
-        job->cycles = f->last_cycle - f->first_cycle + 1;
+        job->cycles = f->last_cycle - f->first_cycle;
     }
     job->stall_backpressure = longer_stall(f, TDMA_STALL_BACKPRESSURE);
     job->stall_throttle = longer_stall(f, TDMA_STALL_THROTTLE);
@@ -529,11 +529,23 @@ static void drop_pointers(struct cycle_engine *e)
     }
 }
 
+/*
+ * The queue runs low and the caller can do something about it: a place has
+ * become free since it last had the chance.
+ */
+static bool wants_more(const struct cycle_engine *e, bool was_low,
+                       unsigned were_live)
+{
+    return e->tail - e->split_at < QUEUE_LOW &&
+           (!was_low || e->live < were_live);
+}
+
 /* Cycles until the budget is used up. True if there is more to do. */
 static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
 {
     enum tdma_generator_cycle kind[TDMA_SIDES];
-    bool refill = e->tail - e->split_at >= QUEUE_LOW;
+    bool low = e->tail - e->split_at < QUEUE_LOW;
+    unsigned live = e->live;
     uint64_t bytes = e->commit.bytes;
 
     while (e->live && budget->steps > 0 && budget->bytes > 0) {
@@ -546,8 +558,8 @@ static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
         budget->steps -= 1 + skipped;
         budget->bytes -= e->commit.bytes - bytes;
         bytes = e->commit.bytes;
-        if (refill && e->tail - e->split_at < QUEUE_LOW) {
-            break;
+        if (wants_more(e, low, live)) {
+            return true;
         }
     }
     return e->live;

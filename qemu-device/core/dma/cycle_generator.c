@@ -12,6 +12,7 @@ void tdma_generator_reset(struct tdma_generator *g, unsigned lanes,
     g->reg3.part = NULL;
     g->reg4.part = NULL;
     g->reg5.part = NULL;
+    g->skid.part = NULL;
     g->chain_part[0] = g->chain_part[1] = NULL;
     g->busy = 0;
     tdma_fsm_reset(&g->fsm, lanes, chains);
@@ -29,15 +30,19 @@ void tdma_generator_push(struct tdma_generator *g,
  * The request sender.
  */
 
-/* May the next lane's request go out? Otherwise why not. */
-static enum tdma_generator_cycle try_send(struct tdma_generator *g)
+/* Send the next request of @r, or say what holds it back. */
+static enum tdma_generator_cycle try_send(struct tdma_generator *g,
+                                          const struct tdma_register_addresses
+                                          *r)
 {
-    struct tdma_register_addresses *r = &g->reg5;
     struct tdma_flight *f = &g->flights[r->part->flight];
     struct tdma_flight_side *fs = &f->side[g->side];
     unsigned op = r->op[r->sent];
     bool null = op == TDMA_REQUEST_NULL;
 
+    if (f->parked) {
+        return TDMA_GENERATOR_IDLE;
+    }
     if (!g->credit->available) {
         return TDMA_GENERATOR_IDS;
     }
@@ -52,6 +57,9 @@ static enum tdma_generator_cycle try_send(struct tdma_generator *g)
         return TDMA_GENERATOR_BACKPRESSURE;
     }
     tdma_reorder_issue(g->reorder, tdma_credit_take(g->credit));
+    if (f->first_cycle == UINT64_MAX) {
+        f->first_cycle = g->memory->now;
+    }
     fs->issued++;
     if (!null) {
         tdma_throttle_take(g->throttle);
@@ -60,54 +68,73 @@ static enum tdma_generator_cycle try_send(struct tdma_generator *g)
     return TDMA_GENERATOR_SENT;
 }
 
-static enum tdma_generator_cycle send_lanes(struct tdma_generator *g)
+/* Send from @r while there are lanes left in this cycle. */
+static enum tdma_generator_cycle send_from(struct tdma_generator *g,
+                                           struct tdma_register_addresses *r,
+                                           unsigned *lanes)
 {
-    struct tdma_register_addresses *r = &g->reg5;
-    struct tdma_flight *f = &g->flights[r->part->flight];
-    unsigned first = r->sent;
-    enum tdma_generator_cycle kind = TDMA_GENERATOR_SENT;
+    while (r->part && *lanes) {
+        enum tdma_generator_cycle kind = try_send(g, r);
 
-    while (r->sent < r->count) {
-        kind = try_send(g);
         if (kind != TDMA_GENERATOR_SENT) {
-            break;
+            g->blocked = r->part->flight;
+            return kind;
         }
-        r->sent++;
+        --*lanes;
+        if (++r->sent == r->count) {
+            r->part = NULL;
+            g->busy--;
+        }
     }
-    if (r->sent > first) {
+    return TDMA_GENERATOR_SENT;
+}
+
+/* The rest of a bundle makes room for the next one. */
+static void move_to_skid(struct tdma_generator *g)
+{
+    if (g->reg5.part && g->reg5.sent && !g->skid.part) {
+        g->skid = g->reg5;
+        g->reg5.part = NULL;
         g->moved = true;
-        if (f->first_cycle == UINT64_MAX) {
-            f->first_cycle = g->memory->now;
-        }
-        if (g->memory->outstanding[g->side] > g->counters->outstanding_max) {
-            g->counters->outstanding_max = g->memory->outstanding[g->side];
-        }
     }
-    if (r->sent == r->count) {
-        r->part = NULL;
-        g->busy--;
+}
+
+static void note_outstanding(struct tdma_generator *g)
+{
+    unsigned now = g->memory->outstanding[g->side];
+
+    if (now > g->counters->outstanding_max) {
+        g->counters->outstanding_max = now;
     }
-    return kind;
 }
 
 enum tdma_generator_cycle tdma_generator_send(struct tdma_generator *g,
                                               bool hazard)
 {
-    if (!g->reg5.part) {
+    unsigned lanes = g->fsm.lanes;
+    enum tdma_generator_cycle kind;
+
+    if (!g->reg5.part && !g->skid.part) {
         return g->busy ? TDMA_GENERATOR_FILL :
                hazard ? TDMA_GENERATOR_HAZARD : TDMA_GENERATOR_IDLE;
     }
-    if (g->flights[g->reg5.part->flight].parked) {
-        return TDMA_GENERATOR_IDLE;
+    kind = send_from(g, &g->skid, &lanes);
+    if (kind == TDMA_GENERATOR_SENT) {
+        kind = send_from(g, &g->reg5, &lanes);
     }
-    return send_lanes(g);
+    if (lanes < g->fsm.lanes) {
+        g->moved = true;
+        note_outstanding(g);
+    }
+    move_to_skid(g);
+    return kind;
 }
 
 static void count_stall(struct tdma_generator *g, enum tdma_stall cause,
                         uint64_t *counter, uint64_t cycles)
 {
     *counter += cycles;
-    g->flights[g->reg5.part->flight].side[g->side].stall[cause] += cycles;
+    g->flights[g->blocked].side[g->side].stall[cause] += cycles;
 }
 
 void tdma_generator_count(struct tdma_generator *g,
@@ -333,4 +360,5 @@ void tdma_generator_purge(struct tdma_generator *g, unsigned flight)
     purge_one(g, &g->reg3.part, flight);
     purge_one(g, &g->reg4.part, flight);
     purge_one(g, &g->reg5.part, flight);
+    purge_one(g, &g->skid.part, flight);
 }

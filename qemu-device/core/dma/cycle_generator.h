@@ -11,8 +11,10 @@
  *   request sender: ID, address, opcode to the memory system
  *
  * A register keeps its content while the one behind it is full, so a stall of
- * the sender runs back up the pipeline and bubbles close. The sender stalls
- * for three reasons, and each stalled cycle is counted under exactly one.
+ * the sender runs back up the pipeline and bubbles close. What a stall leaves
+ * of a bundle waits in a skid register, so that the next bundle can fill up
+ * the cycle. The sender holds requests back for three reasons, and each cycle
+ * in which it does is counted under exactly one.
  */
 #ifndef TDMA_CYCLE_GENERATOR_H
 #define TDMA_CYCLE_GENERATOR_H
@@ -30,7 +32,7 @@ enum tdma_generator_cycle {
     TDMA_GENERATOR_IDLE,        /* nothing to do, or held by software */
     TDMA_GENERATOR_FILL,        /* work in the pipeline, none at its end */
     TDMA_GENERATOR_HAZARD,      /* pipeline empty, next descriptor held back */
-    TDMA_GENERATOR_SENT,        /* the last register was emptied */
+    TDMA_GENERATOR_SENT,        /* all lanes used, or all there was to send */
     TDMA_GENERATOR_BACKPRESSURE,
     TDMA_GENERATOR_THROTTLE,
     TDMA_GENERATOR_IDS,
@@ -80,6 +82,8 @@ struct tdma_generator {
     struct tdma_register_offsets reg3;
     struct tdma_register_addresses reg4;
     struct tdma_register_addresses reg5;
+    struct tdma_register_addresses skid;
+    unsigned blocked;           /* descriptor of the request held back last */
 
     unsigned busy;              /* parts and registers not empty */
     bool moved;                 /* something changed in this cycle */
