@@ -232,8 +232,13 @@ static bool fast_run(struct tdma_engine *engine, struct tdma_budget *budget)
     struct fast_plan *plan = &fast->plan;
 
     while (plan->job && budget->bytes > 0 && budget->steps > 0) {
-        bool ok = move_some(fast, budget);
+        bool ok;
 
+        if (plan->job->cancel) {
+            end(fast, TDMA_STATUS_ABORTED);
+            break;
+        }
+        ok = move_some(fast, budget);
         budget->bytes -= fast->mover.moved * plan->elem;
         report_progress(fast, fast->mover.moved);
         if (!ok) {
