@@ -54,6 +54,14 @@ install_modules() {
 	install_image_modules
 }
 
+# Debugging information is of no use in there, and most of the size.
+strip_all() {
+	find "$ROOT/modules" -name '*.ko' -exec strip --strip-debug {} +
+	[ ! -d "$ROOT/kselftest" ] ||
+		find "$ROOT/kselftest/tensordma" -type f -perm -u+x \
+			! -name '*.sh' -exec strip {} +
+}
+
 install_tests() {
 	[ ! -d "$TDMA_BUILD/kselftest" ] ||
 		cp -r "$TDMA_BUILD/kselftest" "$ROOT/kselftest"
@@ -88,6 +96,7 @@ main() {
 	install_modules
 	install_tests
 	install_pictures
+	strip_all
 	pack
 }
 
