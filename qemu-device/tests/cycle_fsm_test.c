@@ -117,8 +117,8 @@ static unsigned throttled(struct tdma_throttle *t, uint32_t window,
 
     for (unsigned i = 0; i < cycles; i++) {
         tdma_throttle_tick(t, window, budget);
-        for (unsigned k = 0; k < want && tdma_throttle_open(t); k++) {
-            tdma_throttle_take(t);
+        for (unsigned k = 0; k < want && tdma_throttle_room(t); k++) {
+            tdma_throttle_take(t, 1);
             sum++;
         }
     }

@@ -91,7 +91,8 @@ static void test_credit_return(void **state)
     tdma_credit_reset(&c, 500, 15);
     tdma_reorder_reset(&reorder, 500, 4);
     for (unsigned id = 0; id < 500; id++) {
-        assert_int_equal(tdma_credit_take(&c), id);
+        assert_int_equal(c.next, id);
+        tdma_credit_take(&c, 1);
         tdma_reorder_issue(&reorder, id);
     }
     assert_int_equal(c.available, 0);
@@ -103,9 +104,9 @@ static void test_credit_return(void **state)
         tdma_reorder_tick(&reorder, UINT32_MAX);
     }
     assert_int_equal(c.available, 16);
-    for (unsigned id = 0; id < 16; id++) {
-        assert_int_equal(tdma_credit_take(&c), id);
-    }
+    assert_int_equal(c.next, 0);
+    tdma_credit_take(&c, 16);
+    assert_int_equal(c.next, 16);
     assert_int_equal(c.available, 0);
 }
 

@@ -57,6 +57,11 @@ void tdma_chain_precompute(struct tdma_chain_params *params, unsigned ndims,
 uint32_t tdma_unit_increment(const struct tdma_unit_params *unit,
                              uint32_t index, unsigned amount, unsigned *wrap)
 {
+    *wrap = 0;
+    /* Most cycles end here: short of the bound no compare value matches. */
+    if ((uint64_t)index + amount < unit->steps) {
+        return index + amount;
+    }
     for (unsigned k = 1; k <= amount; k++) {
         if (index == unit->compare[k]) {
             const struct lookup_entry *e = &lookup[unit->row][amount][k];
@@ -65,8 +70,7 @@ uint32_t tdma_unit_increment(const struct tdma_unit_params *unit,
             return e->next;
         }
     }
-    *wrap = 0;
-    return index + amount;
+    return index;
 }
 
 void tdma_chain_init(struct tdma_chain *chain)

@@ -132,20 +132,28 @@ static bool fault(struct tdma_flight *f, unsigned side, uint64_t offset,
     return false;
 }
 
+/* memmove(), with the sizes that matter in line. */
 static inline void copy_bytes(uint8_t *dst, const uint8_t *src, size_t len)
 {
+    uint64_t u64;
+    uint32_t u32;
+    uint16_t u16;
+
     switch (len) {
     case 1:
         *dst = *src;
         break;
     case 2:
-        memmove(dst, src, 2);
+        memcpy(&u16, src, sizeof(u16));
+        memcpy(dst, &u16, sizeof(u16));
         break;
     case 4:
-        memmove(dst, src, 4);
+        memcpy(&u32, src, sizeof(u32));
+        memcpy(dst, &u32, sizeof(u32));
         break;
     case 8:
-        memmove(dst, src, 8);
+        memcpy(&u64, src, sizeof(u64));
+        memcpy(dst, &u64, sizeof(u64));
         break;
     default:
         memmove(dst, src, len);

@@ -29,14 +29,19 @@ static inline void tdma_credit_reset(struct tdma_credit *c, unsigned ids,
     };
 }
 
-/* Take the next ID; only while @available. */
-static inline unsigned tdma_credit_take(struct tdma_credit *c)
+/* The ID @count requests after @id. */
+static inline unsigned tdma_credit_after(const struct tdma_credit *c,
+                                         unsigned id, unsigned count)
 {
-    unsigned id = c->next;
+    id += count;
+    return id >= c->ids ? id - c->ids : id;
+}
 
-    c->available--;
-    c->next = id + 1 == c->ids ? 0 : id + 1;
-    return id;
+/* @count requests went out, at most @available, with the IDs from @next on. */
+static inline void tdma_credit_take(struct tdma_credit *c, unsigned count)
+{
+    c->available -= count;
+    c->next = tdma_credit_after(c, c->next, count);
 }
 
 /* How many of @items popped items to release now. */

@@ -45,6 +45,7 @@ struct tdma_part {
     bool has_ext;
     uint8_t op;                 /* element inside on both sides */
     uint8_t op_outside_src;     /* inside the destination only */
+    uint8_t space;              /* TDMA_SPACE_* of the addresses */
     uint64_t elements;
     uint64_t interval;          /* of partial updates, elements */
     uint64_t base;
@@ -83,6 +84,7 @@ struct tdma_flight {
     uint32_t elem_bytes;
     uint64_t limit;             /* elements that take effect */
     uint64_t committed;         /* elements that have taken effect */
+    unsigned waiting;           /* reads that wait for their write only */
     uint64_t first_cycle;       /* of a request; UINT64_MAX = none yet */
     uint64_t last_cycle;        /* of a response */
     struct tdma_flight_side side[TDMA_SIDES];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Request generator; see cycle_generator.h. */
-#include <string.h>
 #include "cycle_address.h"
 #include "cycle_generator.h"
 
@@ -30,42 +29,87 @@ void tdma_generator_push(struct tdma_generator *g,
  * The request sender.
  */
 
-/* Send the next request of @r, or say what holds it back. */
-static enum tdma_generator_cycle try_send(struct tdma_generator *g,
-                                          const struct tdma_register_addresses
-                                          *r)
+/* Lanes of @r from the next one on that want the same opcode. */
+static unsigned same_op(const struct tdma_register_addresses *r)
+{
+    unsigned n = 1;
+
+    if (!r->part->has_ext) {
+        return r->count - r->sent;
+    }
+    while (r->sent + n < r->count && r->op[r->sent + n] == r->op[r->sent]) {
+        n++;
+    }
+    return n;
+}
+
+/* Bookkeeping of @count requests that went out. */
+static void note_sent(struct tdma_generator *g,
+                      struct tdma_register_addresses *r, struct tdma_flight *f,
+                      unsigned count)
+{
+    unsigned id = g->credit->next;
+
+    if (f->first_cycle == UINT64_MAX) {
+        f->first_cycle = g->memory->now;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        tdma_reorder_issue(g->reorder, id);
+        id = tdma_credit_after(g->credit, id, 1);
+    }
+    tdma_credit_take(g->credit, count);
+    if (r->op[r->sent] != TDMA_REQUEST_NULL) {
+        tdma_throttle_take(g->throttle, count);
+        g->counters->requests += count;
+    }
+    r->sent += count;
+    if (r->sent == r->count) {
+        r->part = NULL;
+        g->busy--;
+    }
+}
+
+/*
+ * Send the next requests of @r that want the same opcode, @lanes of them at
+ * most. What holds back the first that did not go?
+ */
+static enum tdma_generator_cycle send_run(struct tdma_generator *g,
+                                          struct tdma_register_addresses *r,
+                                          unsigned *lanes)
 {
     struct tdma_flight *f = &g->flights[r->part->flight];
     struct tdma_flight_side *fs = &f->side[g->side];
+    enum tdma_generator_cycle kind = TDMA_GENERATOR_SENT;
     unsigned op = r->op[r->sent];
-    bool null = op == TDMA_REQUEST_NULL;
+    unsigned n = same_op(r), accepted;
 
     if (f->parked) {
         return TDMA_GENERATOR_IDLE;
     }
-    if (!g->credit->available) {
-        return TDMA_GENERATOR_IDS;
+    n = n < *lanes ? n : *lanes;
+    if (n > g->credit->available) {
+        n = g->credit->available;
+        kind = TDMA_GENERATOR_IDS;
     }
-    if (!null && !tdma_throttle_open(g->throttle)) {
-        return TDMA_GENERATOR_THROTTLE;
+    if (op != TDMA_REQUEST_NULL && n > tdma_throttle_room(g->throttle)) {
+        n = tdma_throttle_room(g->throttle);
+        kind = TDMA_GENERATOR_THROTTLE;
     }
     if (!fs->issued) {
         fs->base_id = g->credit->next;
     }
-    if (!tdma_memory_request(g->memory, g->side, g->credit->next, r->part,
-                             fs->issued, op, r->value[r->sent])) {
-        return TDMA_GENERATOR_BACKPRESSURE;
+    accepted = tdma_memory_request(g->memory, g->side, g->credit->next,
+                                   r->part, fs->issued, op,
+                                   &r->value[r->sent], n);
+    if (accepted < n) {
+        kind = TDMA_GENERATOR_BACKPRESSURE;
     }
-    tdma_reorder_issue(g->reorder, tdma_credit_take(g->credit));
-    if (f->first_cycle == UINT64_MAX) {
-        f->first_cycle = g->memory->now;
+    if (accepted) {
+        fs->issued += accepted;
+        *lanes -= accepted;
+        note_sent(g, r, f, accepted);
     }
-    fs->issued++;
-    if (!null) {
-        tdma_throttle_take(g->throttle);
-        g->counters->requests++;
-    }
-    return TDMA_GENERATOR_SENT;
+    return kind;
 }
 
 /* Send from @r while there are lanes left in this cycle. */
@@ -74,16 +118,12 @@ static enum tdma_generator_cycle send_from(struct tdma_generator *g,
                                            unsigned *lanes)
 {
     while (r->part && *lanes) {
-        enum tdma_generator_cycle kind = try_send(g, r);
+        unsigned flight = r->part->flight;
+        enum tdma_generator_cycle kind = send_run(g, r, lanes);
 
         if (kind != TDMA_GENERATOR_SENT) {
-            g->blocked = r->part->flight;
+            g->blocked = flight;
             return kind;
-        }
-        --*lanes;
-        if (++r->sent == r->count) {
-            r->part = NULL;
-            g->busy--;
         }
     }
     return TDMA_GENERATOR_SENT;
@@ -217,8 +257,11 @@ static void add_offsets(struct tdma_generator *g)
         return;
     }
     for (unsigned i = 0; i < in->count; i++) {
-        out->value[i] = tdma_address_sum(in->offset[i], part->ndims);
-        out->op[i] = part->has_ext ? element_op(part, in->index[i]) : part->op;
+        const struct tdma_chain *chain = tdma_tracker_output(&g->lane[i],
+                                                             in->chain);
+
+        out->value[i] = tdma_address_sum(chain->offset, part->ndims);
+        out->op[i] = part->has_ext ? element_op(part, chain->index) : part->op;
     }
     out->part = part;
     out->count = in->count;
@@ -226,41 +269,26 @@ static void add_offsets(struct tdma_generator *g)
     g->moved = true;
 }
 
-/* One lane of stage 3: its own tracker and what the FSM sends, no more. */
-static void track(struct tdma_generator *g, unsigned lane,
-                  const struct tdma_fsm_output *fsm)
-{
-    struct tdma_tracker *t = &g->lane[lane];
-    const struct tdma_chain_params *params = &g->chain_params[fsm->chain];
-    const struct tdma_chain *chain;
-
-    if (fsm->first) {
-        tdma_tracker_start(t, fsm->chain, params, lane);
-    } else {
-        tdma_tracker_advance(t, fsm->chain, params, fsm->previous);
-    }
-    chain = tdma_tracker_output(t, fsm->chain);
-    for (unsigned d = 0; d < params->ndims; d++) {
-        g->reg3.offset[lane][d] = chain->offset[d];
-    }
-    if (g->reg3.part->has_ext) {
-        memcpy(g->reg3.index[lane], chain->index, sizeof(chain->index));
-    }
-}
-
-/* Stage 3: FSM and step trackers. */
+/* Stage 3: FSM and step trackers. A lane sees its own state and @fsm only. */
 static void step(struct tdma_generator *g)
 {
+    const struct tdma_chain_params *params;
     struct tdma_fsm_output fsm;
 
     if (g->reg3.part || !tdma_fsm_emit(&g->fsm, &fsm)) {
         return;
     }
-    g->reg3.part = g->chain_part[fsm.chain];
-    g->reg3.count = fsm.amount;
+    params = &g->chain_params[fsm.chain];
     for (unsigned i = 0; i < g->fsm.lanes; i++) {
-        track(g, i, &fsm);
+        if (fsm.first) {
+            tdma_tracker_start(&g->lane[i], fsm.chain, params, i);
+        } else {
+            tdma_tracker_advance(&g->lane[i], fsm.chain, params, fsm.previous);
+        }
     }
+    g->reg3.part = g->chain_part[fsm.chain];
+    g->reg3.chain = fsm.chain;
+    g->reg3.count = fsm.amount;
     g->busy++;
     if (fsm.last) {
         g->chain_part[fsm.chain] = NULL;
@@ -276,6 +304,9 @@ static void load(struct tdma_generator *g, int which)
 
     if (!part || which < 0) {
         return;
+    }
+    if (g->reg3.part && g->reg3.chain == (unsigned)which) {
+        return;         /* a stall: its last outputs are still needed */
     }
     g->chain_part[which] = part;
     g->chain_params[which] = g->reg1.params;

@@ -44,12 +44,14 @@ struct tdma_register_params {
     struct tdma_chain_params params;
 };
 
-/* Register 3: the multiplexers' outputs, and the indices for padding */
+/*
+ * Register 3. The offsets stay in the chains, which keep their outputs until
+ * stage 4 has taken them; here is what selects among them.
+ */
 struct tdma_register_offsets {
     const struct tdma_part *part;
+    unsigned chain;                             /* multiplexer setting */
     unsigned count;                             /* lanes in use */
-    uint64_t offset[TDMA_MAX_LANES][TDMA_MAX_DIMS];
-    uint32_t index[TDMA_MAX_LANES][TDMA_MAX_DIMS];      /* has_ext */
 };
 
 /* Registers 4 and 5: sums, then addresses */

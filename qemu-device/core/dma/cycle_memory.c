@@ -119,12 +119,13 @@ static void respond(struct tdma_memory *m, unsigned side, unsigned id)
     m->answer[side][m->answer_tail[side]++ & m->answer_mask] = id;
 }
 
-static void answer(struct tdma_memory *m, unsigned side, unsigned id)
+static void answer(struct tdma_memory *m, struct tdma_flight *f,
+                   unsigned side, unsigned id)
 {
     struct tdma_slot *slot = &m->slot[side][id];
 
     slot->state |= TDMA_SLOT_ANSWERED;
-    m->flights[slot->flight].last_cycle = m->now;
+    f->last_cycle = m->now;
     m->outstanding[side]--;
     respond(m, side, id);
     if (slot->state & TDMA_SLOT_STRAY) {
@@ -146,40 +147,23 @@ static unsigned partner_id(const struct tdma_memory *m,
     return p >= m->ids ? p - m->ids : p;
 }
 
-/*
- * Slot of the other half of a pair that has not been served; NULL if it has
- * not been accepted. An answered one is an older request with the same ID.
- */
-static struct tdma_slot *find_partner(struct tdma_memory *m, unsigned side,
-                                      unsigned id, unsigned *partner)
+/* Requests leave in order: has the one for @element left on @side? */
+static bool is_issued(const struct tdma_flight *f, unsigned side,
+                      uint32_t element)
 {
-    const struct tdma_slot *slot = &m->slot[side][id];
-    const struct tdma_flight *f = &m->flights[slot->flight];
-    struct tdma_slot *other;
-
-    if (!f->side[!side].issued) {
-        return NULL;
-    }
-    *partner = partner_id(m, f, side, id);
-    other = &m->slot[!side][*partner];
-    if ((other->state & (TDMA_SLOT_TAKEN | TDMA_SLOT_ANSWERED)) !=
-            TDMA_SLOT_TAKEN ||
-        other->flight != slot->flight || other->element != slot->element) {
-        return NULL;
-    }
-    return other;
+    return (int32_t)((uint32_t)f->side[side].issued - element) > 0;
 }
 
 /* The read's data is there and so is the write. */
-static void serve_pair(struct tdma_memory *m, unsigned read_id,
-                       unsigned write_id)
+static void serve_pair(struct tdma_memory *m, struct tdma_flight *f,
+                       unsigned read_id, unsigned write_id)
 {
     struct tdma_slot *write = &m->slot[TDMA_DST][write_id];
 
     write->state |= TDMA_SLOT_SERVED;
-    answer(m, TDMA_SRC, read_id);
+    answer(m, f, TDMA_SRC, read_id);
     if (write->state & TDMA_SLOT_FIRED) {
-        answer(m, TDMA_DST, write_id);
+        answer(m, f, TDMA_DST, write_id);
     }
 }
 
@@ -193,20 +177,22 @@ static bool is_paired(unsigned op)
 static void fire(struct tdma_memory *m, unsigned side, unsigned id)
 {
     struct tdma_slot *slot = &m->slot[side][id];
-    unsigned partner;
+    struct tdma_flight *f = &m->flights[slot->flight];
 
     slot->state |= TDMA_SLOT_FIRED;
-    if (m->flights[slot->flight].dead) {
-        answer(m, side, id);
+    if (f->dead) {
+        answer(m, f, side, id);
     } else if (!is_paired(slot->op)) {
         slot->state |= TDMA_SLOT_SERVED;
-        answer(m, side, id);
+        answer(m, f, side, id);
     } else if (side == TDMA_DST) {
         if (slot->state & TDMA_SLOT_SERVED) {
-            answer(m, side, id);
+            answer(m, f, side, id);
         }
-    } else if (find_partner(m, side, id, &partner)) {
-        serve_pair(m, id, partner);
+    } else if (is_issued(f, TDMA_DST, slot->element)) {
+        serve_pair(m, f, id, partner_id(m, f, side, id));
+    } else {
+        f->waiting++;
     }
 }
 
@@ -247,63 +233,67 @@ static void strike(struct tdma_memory *m, struct tdma_slot *slot)
     m->inject->kind = TDMA_INJECT_NONE;
 }
 
-bool tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
-                         const struct tdma_part *part, uint64_t element,
-                         unsigned op, uint64_t address)
+/* A write has been accepted: its read may have been waiting for it. */
+static void end_wait(struct tdma_memory *m, struct tdma_flight *f, unsigned id)
+{
+    unsigned read_id;
+
+    if (!is_issued(f, TDMA_SRC, m->slot[TDMA_DST][id].element)) {
+        return;
+    }
+    read_id = partner_id(m, f, TDMA_DST, id);
+    if (m->slot[TDMA_SRC][read_id].state & TDMA_SLOT_FIRED) {
+        f->waiting--;
+        serve_pair(m, f, read_id, id);
+    }
+}
+
+static void accept(struct tdma_memory *m, struct tdma_flight *f, unsigned side,
+                   unsigned id, uint64_t element)
 {
     struct tdma_slot *slot = &m->slot[side][id];
-    unsigned space = part->job->view[side].seg.space;
-    unsigned partner;
-    struct tdma_slot *read;
 
-    if (op != TDMA_REQUEST_NULL) {
-        if (!m->room[space]) {
-            return false;
-        }
-        m->room[space]--;
-    }
-    *slot = (struct tdma_slot) {
-        .address = address,
-        .element = element,
-        .flight = part->flight,
-        .op = op,
-        .state = TDMA_SLOT_TAKEN,
-    };
-    m->outstanding[side]++;
-    if (op == TDMA_REQUEST_NULL) {
-        slot->state |= TDMA_SLOT_FIRED | TDMA_SLOT_SERVED;
-        answer(m, side, id);
-        return true;
+    if (slot->op == TDMA_REQUEST_NULL) {
+        slot->state = TDMA_SLOT_FIRED | TDMA_SLOT_SERVED;
+        answer(m, f, side, id);
+        return;
     }
     wheel_add(m, m->now + draw_latency(m), side * m->ids + id);
     if (m->trace) {
-        m->trace->request(m->trace->opaque, m->now, side, id, op, address);
+        m->trace->request(m->trace->opaque, m->now, side, id, slot->op,
+                          slot->address);
     }
     if (tdma_inject_strikes(m->inject, side, element)) {
         strike(m, slot);
     }
-    /* A read may have been waiting for this write. */
-    if (side == TDMA_DST && is_paired(op)) {
-        read = find_partner(m, side, id, &partner);
-        if (read && read->state & TDMA_SLOT_FIRED) {
-            serve_pair(m, partner, id);
-        }
+    if (f->waiting && side == TDMA_DST && is_paired(slot->op)) {
+        end_wait(m, f, id);
     }
-    return true;
 }
 
-int tdma_memory_response(struct tdma_memory *m, unsigned side)
+unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
+                             const struct tdma_part *part, uint64_t element,
+                             unsigned op, const uint64_t *address,
+                             unsigned count)
 {
-    uint16_t id;
+    struct tdma_flight *f = &m->flights[part->flight];
 
-    if (m->answer_head[side] == m->answer_tail[side]) {
-        return -1;
+    if (op != TDMA_REQUEST_NULL) {
+        count = count < m->room[part->space] ? count : m->room[part->space];
+        m->room[part->space] -= count;
     }
-    id = m->answer[side][m->answer_head[side]++ & m->answer_mask];
-    if (m->trace) {
-        m->trace->response(m->trace->opaque, m->now, side, id);
+    m->outstanding[side] += count;
+    for (unsigned i = 0; i < count; i++) {
+        m->slot[side][id] = (struct tdma_slot) {
+            .address = address[i],
+            .element = element + i,
+            .flight = part->flight,
+            .op = op,
+        };
+        accept(m, f, side, id, element + i);
+        id = id + 1 == m->ids ? 0 : id + 1;
     }
-    return id;
+    return count;
 }
 
 uint64_t tdma_memory_quiet(const struct tdma_memory *m, uint64_t max)
@@ -328,7 +318,7 @@ void tdma_memory_kill(struct tdma_memory *m, unsigned flight)
                                             TDMA_SLOT_ANSWERED);
 
             if (slot->flight == flight && state == TDMA_SLOT_FIRED) {
-                answer(m, s, id);
+                answer(m, &m->flights[flight], s, id);
             }
         }
     }

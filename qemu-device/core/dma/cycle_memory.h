@@ -22,20 +22,19 @@
 
 /* State of a slot: one request, found by its ID */
 enum {
-    TDMA_SLOT_TAKEN = 1,        /* accepted */
-    TDMA_SLOT_FIRED = 2,        /* latency is over */
-    TDMA_SLOT_SERVED = 4,       /* effect may be committed (master side) */
-    TDMA_SLOT_ANSWERED = 8,
+    TDMA_SLOT_FIRED = 1,        /* latency is over */
+    TDMA_SLOT_SERVED = 2,       /* effect may be committed (master side) */
+    TDMA_SLOT_ANSWERED = 4,
     /* injected */
-    TDMA_SLOT_BUS_ERROR = 16,
-    TDMA_SLOT_POISONED = 32,
-    TDMA_SLOT_STRAY = 64,       /* an unknown ID is answered beside it */
-    TDMA_SLOT_REPEAT = 128,     /* it is answered twice */
+    TDMA_SLOT_BUS_ERROR = 8,
+    TDMA_SLOT_POISONED = 16,
+    TDMA_SLOT_STRAY = 32,       /* an unknown ID is answered beside it */
+    TDMA_SLOT_REPEAT = 64,      /* it is answered twice */
 };
 
 struct tdma_slot {
     uint64_t address;           /* offset in the segment */
-    uint32_t element;           /* low bits, tells apart what shares an ID */
+    uint32_t element;           /* low bits */
     uint8_t flight;
     uint8_t op;
     uint8_t state;
@@ -91,18 +90,33 @@ void tdma_memory_reset(struct tdma_memory *m, uint64_t seed);
 void tdma_memory_open(struct tdma_memory *m);
 
 /*
- * Request @id of @side for element @element; false: back-pressure. A request
- * with opcode NULL stays with the sender and takes no time.
+ * @count requests of @side with opcode @op: IDs from @id on, for the elements
+ * from @element on. Returns how many were accepted; the others meet with
+ * back-pressure. A request with opcode NULL stays with the sender and takes no
+ * time.
  */
-bool tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
-                         const struct tdma_part *part, uint64_t element,
-                         unsigned op, uint64_t address);
+unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
+                             const struct tdma_part *part, uint64_t element,
+                             unsigned op, const uint64_t *address,
+                             unsigned count);
 
 /* Let the latencies of this cycle run out. */
 void tdma_memory_serve(struct tdma_memory *m);
 
-/* Next response of @side in this cycle, or -1; at most ports times. */
-int tdma_memory_response(struct tdma_memory *m, unsigned side);
+/* Next response of @side, or -1; at most ports times in a cycle. */
+static inline int tdma_memory_response(struct tdma_memory *m, unsigned side)
+{
+    uint16_t id;
+
+    if (m->answer_head[side] == m->answer_tail[side]) {
+        return -1;
+    }
+    id = m->answer[side][m->answer_head[side]++ & m->answer_mask];
+    if (m->trace) {
+        m->trace->response(m->trace->opaque, m->now, side, id);
+    }
+    return id;
+}
 
 /* End of a cycle. */
 static inline void tdma_memory_tick(struct tdma_memory *m)

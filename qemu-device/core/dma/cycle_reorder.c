@@ -10,23 +10,6 @@ void tdma_reorder_reset(struct tdma_reorder *r, unsigned ids, unsigned pop_max)
     r->pop_max = pop_max;
 }
 
-enum tdma_response_check tdma_reorder_receive(struct tdma_reorder *r,
-                                              unsigned id)
-{
-    unsigned w = id / 64;
-    uint64_t bit = 1ULL << (id % 64);
-
-    if (id >= r->ids || !(r->issued[w] & bit)) {
-        return TDMA_RESPONSE_UNKNOWN;
-    }
-    if ((r->response[w] | r->reorder[w]) & bit) {
-        return TDMA_RESPONSE_DUPLICATE;
-    }
-    r->response[w] |= bit;
-    r->touched |= 1ULL << w;
-    return TDMA_RESPONSE_OK;
-}
-
 /* Ones from bit @id on, as far as they go inside that word and the window. */
 static unsigned run_in_word(const struct tdma_reorder *r, unsigned id)
 {

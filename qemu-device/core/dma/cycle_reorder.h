@@ -48,8 +48,22 @@ static inline void tdma_reorder_issue(struct tdma_reorder *r, unsigned id)
 }
 
 /* A response arrived in this cycle. */
-enum tdma_response_check tdma_reorder_receive(struct tdma_reorder *r,
-                                              unsigned id);
+static inline enum tdma_response_check
+tdma_reorder_receive(struct tdma_reorder *r, unsigned id)
+{
+    unsigned w = id / 64;
+    uint64_t bit = 1ULL << (id % 64);
+
+    if (id >= r->ids || !(r->issued[w] & bit)) {
+        return TDMA_RESPONSE_UNKNOWN;
+    }
+    if ((r->response[w] | r->reorder[w]) & bit) {
+        return TDMA_RESPONSE_DUPLICATE;
+    }
+    r->response[w] |= bit;
+    r->touched |= 1ULL << w;
+    return TDMA_RESPONSE_OK;
+}
 
 /*
  * End of a cycle: pop, move the head pointer, clock the vectors. Returns the

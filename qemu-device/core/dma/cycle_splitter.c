@@ -40,6 +40,7 @@ static void make_part(struct tdma_flight *f, unsigned number, unsigned side)
         .has_ext = job->has_ext,
         .op = op_of(job, side),
         .op_outside_src = op_outside_src(job, side),
+        .space = job->view[side].seg.space,
         .elements = job->elements,
         .interval = job->sync[side].interval,
         .base = side == TDMA_SRC ? job->desc.src_offset : job->desc.dst_offset,

@@ -31,17 +31,17 @@ static inline uint32_t tdma_throttle_left(const struct tdma_throttle *t)
     return t->window - t->elapsed;
 }
 
-/* May one more request go out in this cycle? */
-static inline bool tdma_throttle_open(const struct tdma_throttle *t)
+/* How many more requests may go out in this cycle? */
+static inline uint32_t tdma_throttle_room(const struct tdma_throttle *t)
 {
-    return !t->window || t->budget;
+    return t->window ? t->budget : UINT32_MAX;
 }
 
-/* One request went out. */
-static inline void tdma_throttle_take(struct tdma_throttle *t)
+/* @count requests went out. */
+static inline void tdma_throttle_take(struct tdma_throttle *t, uint32_t count)
 {
     if (t->window) {
-        t->budget--;
+        t->budget -= count;
     }
 }
 
