@@ -170,7 +170,8 @@ struct tdma_desc {
  *
  * A source element with any coordinate outside reads as @fill; a destination
  * element with any coordinate outside is dropped. The segment check covers the
- * elements inside only.
+ * elements inside only. Element 0 may be outside too: where a side has an axis,
+ * its offset in the descriptor is taken as signed and may be negative.
  */
 struct tdma_desc_ext {
 	__u8	version;

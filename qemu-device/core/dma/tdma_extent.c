@@ -37,7 +37,8 @@ void tdma_walk_init(struct tdma_walk *walk, const struct tdma_desc *desc,
 
     memset(walk, 0, sizeof(*walk));
     memset(walk->axis, -1, sizeof(walk->axis));
-    walk->offset = side ? desc->dst_offset : desc->src_offset;
+    /* Signed: element 0 may lie in the padding, below the segment. */
+    walk->offset = (int64_t)(side ? desc->dst_offset : desc->src_offset);
     memcpy(walk->stride, side ? desc->dst_stride : desc->src_stride,
            sizeof(walk->stride));
     if (!ext) {
