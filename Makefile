@@ -57,9 +57,6 @@ clean: ## remove build/
 distclean: clean ## also remove the cache
 	@. $(TOOLS)/lib.sh && echo "rm -rf $$TDMA_CACHE" && rm -rf "$$TDMA_CACHE"
 
-export KDIR KERNEL KERNEL_SRC QEMU_SRC QEMU DEVICE_OPTS QEMU_ARGS APPEND
-export DRIVER_OPTS JOBS SMP MEM ACCEL
-
 distclean: SHELL := /bin/bash
 
 .PHONY: help setup setup-base guest modules run shell check run_tests lint \

@@ -6,5 +6,5 @@ set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-"$TDMA_TOP/tools/guest/build.sh"
+[ "${1:-}" = list ] || "$TDMA_TOP/tools/guest/build.sh"
 exec "$TDMA_PYTHON" "$TDMA_TOP/tools/check/check.py" "$@"
