@@ -54,8 +54,9 @@ void tdma_chain_precompute(struct tdma_chain_params *params, unsigned ndims,
     }
 }
 
-uint32_t tdma_unit_increment(const struct tdma_unit_params *unit,
-                             uint32_t index, unsigned amount, unsigned *wrap)
+static inline uint32_t increment(const struct tdma_unit_params *unit,
+                                 uint32_t index, unsigned amount,
+                                 unsigned *wrap)
 {
     *wrap = 0;
     /* Most cycles end here: short of the bound no compare value matches. */
@@ -73,6 +74,12 @@ uint32_t tdma_unit_increment(const struct tdma_unit_params *unit,
     return index;
 }
 
+uint32_t tdma_unit_increment(const struct tdma_unit_params *unit,
+                             uint32_t index, unsigned amount, unsigned *wrap)
+{
+    return increment(unit, index, amount, wrap);
+}
+
 void tdma_chain_init(struct tdma_chain *chain)
 {
     memset(chain, 0, sizeof(*chain));
@@ -85,8 +92,7 @@ void tdma_chain_step(struct tdma_chain *chain,
     for (unsigned d = 0; d < params->ndims && amount; d++) {
         const struct tdma_unit_params *unit = &params->unit[d];
 
-        chain->index[d] = tdma_unit_increment(unit, chain->index[d], amount,
-                                              &amount);
+        chain->index[d] = increment(unit, chain->index[d], amount, &amount);
         chain->offset[d] = (uint64_t)chain->index[d] * (uint64_t)unit->stride;
     }
 }

@@ -231,8 +231,20 @@ static bool move_element(struct tdma_commit *c, struct tdma_flight *f,
                          const struct tdma_slot *src,
                          const struct tdma_slot *dst)
 {
+    const unsigned error = TDMA_SLOT_BUS_ERROR | TDMA_SLOT_POISONED;
     const uint8_t *data = NULL;
 
+    if (src && dst && dst->op == TDMA_REQUEST_WRITE &&
+        !((src->state | dst->state) & error)) {
+        const uint8_t *from = reach(f, TDMA_SRC, src->address);
+        uint8_t *to = reach(f, TDMA_DST, dst->address);
+
+        if (from && to) {
+            copy_bytes(to, from, f->elem_bytes);
+            mark_dirty(f, dst->address);
+            return true;
+        }
+    }
     if (src && src->op != TDMA_REQUEST_NULL) {
         data = load(c, f, src);
         if (!data) {
@@ -272,57 +284,77 @@ static void start_side(struct tdma_commit *c, unsigned side)
     }
 }
 
-static const struct tdma_slot *slot_at(const struct tdma_commit *c,
-                                       const struct tdma_memory *m,
-                                       unsigned side)
+/* Elements whose requests have been issued on all sides the flight has. */
+static uint64_t issued(const struct tdma_flight *f)
 {
-    return c->flight->has_side[side] ? &m->slot[side][c->id[side]] : NULL;
+    uint64_t n = f->side[f->master].issued;
+    unsigned other = !f->master;
+
+    if (f->has_side[other] && f->side[other].issued < n) {
+        n = f->side[other].issued;
+    }
+    return n;
 }
 
-static void advance(struct tdma_commit *c, const struct tdma_memory *m)
+/*
+ * Pass over @count committed elements. IDs are the window's, so a step beyond
+ * its end begins again at 0.
+ */
+static void advance(struct tdma_commit *c, const struct tdma_memory *m,
+                    uint64_t count)
 {
-    struct tdma_flight *f = c->flight;
-
-    f->committed++;
-    c->bytes += f->elem_bytes;
+    c->flight->committed += count;
+    c->bytes += count * c->flight->elem_bytes;
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
-        if (f->has_side[s]) {
-            c->sequence[s]++;
-            c->id[s] = c->id[s] + 1 == m->ids ? 0 : c->id[s] + 1;
+        if (c->flight->has_side[s]) {
+            c->sequence[s] += count;
+            c->id[s] = (c->id[s] + count) % m->ids;
         }
     }
 }
 
-/*
- * Has the next element been served? Its master slot says so, once the request
- * is there: the slot may still hold an older one with the same ID.
- */
-static bool next_is_served(const struct tdma_commit *c,
-                           const struct tdma_memory *m)
+static const struct tdma_slot *slot_after(const struct tdma_commit *c,
+                                          const struct tdma_memory *m,
+                                          unsigned side, uint64_t count)
 {
-    const struct tdma_flight *f = c->flight;
-    unsigned other = !f->master;
+    uint64_t id = c->id[side] + count;
 
-    return f->committed < f->side[f->master].issued &&
-           m->slot[f->master][c->id[f->master]].state & TDMA_SLOT_SERVED &&
-           (!f->has_side[other] || f->committed < f->side[other].issued);
+    if (!c->flight->has_side[side]) {
+        return NULL;
+    }
+    return &m->slot[side][id >= m->ids ? id - m->ids : id];
 }
 
+/*
+ * An element has been served if its master slot says so. Only issued elements
+ * are looked at: beyond them a slot holds an older request with the same ID.
+ */
 bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
 {
     struct tdma_flight *f = c->flight;
+    uint64_t max, n = 0;
+    bool ok = true;
 
     if (f->parked) {
         return true;
     }
     start_side(c, TDMA_SRC);
     start_side(c, TDMA_DST);
-    while (f->committed < f->limit && next_is_served(c, m)) {
-        if (!move_element(c, f, slot_at(c, m, TDMA_SRC),
-                          slot_at(c, m, TDMA_DST))) {
-            return false;
+    max = issued(f);
+    max = (max < f->limit ? max : f->limit) - f->committed;
+    while (ok && n < max) {
+        const struct tdma_slot *slot[] = {
+            slot_after(c, m, TDMA_SRC, n), slot_after(c, m, TDMA_DST, n),
+        };
+
+        if (!(slot[f->master]->state & TDMA_SLOT_SERVED)) {
+            break;
         }
-        advance(c, m);
+        ok = move_element(c, f, slot[TDMA_SRC], slot[TDMA_DST]);
+        n += ok;
     }
-    return true;
+    if (n) {
+        advance(c, m, n);
+    }
+    return ok;
 }

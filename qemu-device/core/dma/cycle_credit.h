@@ -29,19 +29,13 @@ static inline void tdma_credit_reset(struct tdma_credit *c, unsigned ids,
     };
 }
 
-/* The ID @count requests after @id. */
-static inline unsigned tdma_credit_after(const struct tdma_credit *c,
-                                         unsigned id, unsigned count)
-{
-    id += count;
-    return id >= c->ids ? id - c->ids : id;
-}
-
 /* @count requests went out, at most @available, with the IDs from @next on. */
 static inline void tdma_credit_take(struct tdma_credit *c, unsigned count)
 {
+    unsigned next = c->next + count;
+
     c->available -= count;
-    c->next = tdma_credit_after(c, c->next, count);
+    c->next = next >= c->ids ? next - c->ids : next;
 }
 
 /* How many of @items popped items to release now. */

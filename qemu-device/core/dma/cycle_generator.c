@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Request generator; see cycle_generator.h. */
+#include <string.h>
 #include "cycle_address.h"
 #include "cycle_generator.h"
 
@@ -48,15 +49,10 @@ static void note_sent(struct tdma_generator *g,
                       struct tdma_register_addresses *r, struct tdma_flight *f,
                       unsigned count)
 {
-    unsigned id = g->credit->next;
-
     if (f->first_cycle == UINT64_MAX) {
         f->first_cycle = g->memory->now;
     }
-    for (unsigned i = 0; i < count; i++) {
-        tdma_reorder_issue(g->reorder, id);
-        id = tdma_credit_after(g->credit, id, 1);
-    }
+    tdma_reorder_issue(g->reorder, count);
     tdma_credit_take(g->credit, count);
     if (r->op[r->sent] != TDMA_REQUEST_NULL) {
         tdma_throttle_take(g->throttle, count);
@@ -218,10 +214,11 @@ static void add_base(struct tdma_generator *g)
     if (!in->part || out->part) {
         return;
     }
-    for (unsigned i = 0; i < in->count; i++) {
+    /* all lanes, in use or not: hardware adders do not mind, nor do SIMD ones */
+    for (unsigned i = 0; i < TDMA_MAX_LANES; i++) {
         out->value[i] = tdma_address_add(in->part->base, in->value[i]);
-        out->op[i] = in->op[i];
     }
+    memcpy(out->op, in->op, sizeof(out->op));
     out->part = in->part;
     out->count = in->count;
     out->sent = 0;

@@ -36,7 +36,6 @@ static void clock_vectors(struct tdma_reorder *r, uint64_t words)
         unsigned w = __builtin_ctzll(words);
 
         r->reorder[w] = r->response[w] | (r->reorder[w] & ~r->pop[w]);
-        r->issued[w] &= ~r->pop[w];
         r->response[w] = 0;
         r->pop[w] = 0;
         words &= words - 1;
@@ -72,6 +71,7 @@ unsigned tdma_reorder_tick(struct tdma_reorder *r, unsigned limit)
         }
     }
     r->items += popped;
+    r->issued -= popped;
     r->touched = 0;
     clock_vectors(r, words);
     return popped;

@@ -31,8 +31,8 @@ struct tdma_reorder {
     unsigned pop_max;
     unsigned head;              /* first ID not yet popped */
     unsigned items;             /* in-order item register */
+    unsigned issued;            /* IDs from @head on that went out */
     uint64_t touched;           /* words of @response with a bit set */
-    uint64_t issued[TDMA_ID_WORDS];     /* outstanding or not yet popped */
     uint64_t response[TDMA_ID_WORDS];
     uint64_t reorder[TDMA_ID_WORDS];
     uint64_t pop[TDMA_ID_WORDS];
@@ -41,20 +41,21 @@ struct tdma_reorder {
 void tdma_reorder_reset(struct tdma_reorder *r, unsigned ids,
                         unsigned pop_max);
 
-/* A request with @id went out. */
-static inline void tdma_reorder_issue(struct tdma_reorder *r, unsigned id)
+/* The next @count IDs went out with requests. */
+static inline void tdma_reorder_issue(struct tdma_reorder *r, unsigned count)
 {
-    r->issued[id / 64] |= 1ULL << (id % 64);
+    r->issued += count;
 }
 
 /* A response arrived in this cycle. */
 static inline enum tdma_response_check
 tdma_reorder_receive(struct tdma_reorder *r, unsigned id)
 {
+    unsigned place = id >= r->head ? id - r->head : id + r->ids - r->head;
     unsigned w = id / 64;
     uint64_t bit = 1ULL << (id % 64);
 
-    if (id >= r->ids || !(r->issued[w] & bit)) {
+    if (id >= r->ids || place >= r->issued) {
         return TDMA_RESPONSE_UNKNOWN;
     }
     if ((r->response[w] | r->reorder[w]) & bit) {
