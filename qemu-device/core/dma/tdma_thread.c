@@ -542,11 +542,11 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
             queue = pick(thread);
         }
         if (queue) {
-            budget->steps -= JOB_STEPS;
             served = true;
             admit(thread, queue);
             if (!preemptive) {
                 pass_turn(thread);
+                budget->steps -= JOB_STEPS;
                 continue;
             }
         }
@@ -554,7 +554,10 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
             more = engine->ops->run(engine, budget);
             for_owned(thread, retire_owned);
         }
-        if (!queue && !more) {
+        if (queue) {
+            /* Only now: every quantum moves something. */
+            budget->steps -= JOB_STEPS;
+        } else if (!more) {
             break;
         }
     }
