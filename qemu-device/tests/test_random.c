@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random descriptors against the reference, byte for byte, in random machines;
+ * at every partial update the promised part must really be in memory.
+ *
+ * TDMA_SEED and TDMA_JOBS choose others, or more of them.
+ */
+#include "arena.h"
+
+enum {
+    BYTES = 1 << 14,
+    JOBS_PER_MACHINE = 100,
+    ELEMENTS_MAX = 4000,
+};
+
+static const uint32_t elem_sizes[] = {
+    1, 1, 2, 2, 3, 4, 4, 5, 6, 8, 8, 12, 16, 24, 32, 48, 64, 100, 512,
+};
+
+static uint32_t random_elem(struct rng *rng)
+{
+    return elem_sizes[rng_below(rng, TEST_COUNT(elem_sizes))];
+}
+
+static void random_steps(struct rng *rng, struct tdma_desc *d)
+{
+    uint64_t room = ELEMENTS_MAX;
+    unsigned i;
+
+    for (i = 0; i < d->ndims; i++) {
+        uint64_t most = rng_one_in(rng, 3) ? 64 : 5;
+
+        if (rng_one_in(rng, 6)) {
+            most = room;
+        }
+        if (most > room) {
+            most = room;
+        }
+        d->steps[i] = 1 + rng_below(rng, most);
+        room /= d->steps[i];
+    }
+    if (d->ndims && rng_one_in(rng, 60)) {
+        d->steps[rng_below(rng, d->ndims)] = 0;
+    }
+}
+
+static void shuffle(struct rng *rng, unsigned *order, unsigned n)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++) {
+        unsigned j = rng_below(rng, i + 1);
+
+        order[i] = order[j];
+        order[j] = i;
+    }
+}
+
+/* Dense in a random order of dimensions, with the odd gap, turn or repeat */
+static void random_strides(struct rng *rng, const struct tdma_desc *d,
+                           int64_t *stride)
+{
+    unsigned order[TDMA_MAX_DIMS], i;
+    int64_t next = d->elem_bytes;
+    bool wild = rng_one_in(rng, 5);
+
+    shuffle(rng, order, d->ndims);
+    if (rng_one_in(rng, 3)) {
+        for (i = 0; i < d->ndims; i++) {
+            order[i] = i;
+        }
+    }
+    for (i = 0; i < d->ndims; i++) {
+        unsigned dim = order[i];
+
+        stride[dim] = next;
+        if (wild && rng_one_in(rng, 3)) {
+            stride[dim] = rng_below(rng, 2 * d->elem_bytes + 9);
+        }
+        if (rng_one_in(rng, 8)) {
+            stride[dim] += rng_below(rng, 3 * d->elem_bytes + 1);
+        }
+        next = stride[dim] * d->steps[dim];
+        if (next < d->elem_bytes) {
+            next = d->elem_bytes;
+        }
+        if (rng_one_in(rng, 6)) {
+            stride[dim] = -stride[dim];
+        }
+        if (rng_one_in(rng, 20)) {
+            stride[dim] = 0;
+        }
+    }
+}
+
+/* Lowest and highest offset of the nest, relative to element 0 */
+static void span(const struct tdma_desc *d, const int64_t *stride, int64_t *lo,
+                 int64_t *hi)
+{
+    unsigned i;
+
+    *lo = 0;
+    *hi = d->elem_bytes;
+    for (i = 0; i < d->ndims; i++) {
+        int64_t far = d->steps[i] ? stride[i] * (d->steps[i] - 1) : 0;
+
+        *lo += far < 0 ? far : 0;
+        *hi += far > 0 ? far : 0;
+    }
+}
+
+/* Where to begin so that everything is inside; false if it cannot be */
+static bool place(struct rng *rng, const struct tdma_desc *d,
+                  const int64_t *stride, uint64_t *offset)
+{
+    int64_t lo, hi;
+
+    span(d, stride, &lo, &hi);
+    if (hi - lo > BYTES) {
+        return false;
+    }
+    *offset = (uint64_t)-lo + (rng_one_in(rng, 4) ? 0
+              : rng_one_in(rng, 4) ? (uint64_t)(BYTES - (hi - lo))
+              : rng_below(rng, BYTES - (hi - lo) + 1));
+    return true;
+}
+
+static unsigned random_segment(struct rng *rng)
+{
+    return SEG_HOST + rng_below(rng, SEG_DATA_END - SEG_HOST);
+}
+
+static void random_fill(struct rng *rng, struct tdma_desc *d, unsigned bytes)
+{
+    unsigned i;
+
+    for (i = 0; i < bytes; i++) {
+        d->fill[i] = rng_next(rng);
+    }
+}
+
+/* A length of pattern that divides the element */
+static unsigned random_pattern(struct rng *rng, uint32_t elem)
+{
+    unsigned n = 1 + rng_below(rng, TDMA_MAX_FILL_BYTES);
+
+    while (elem % n) {
+        n--;
+    }
+    return n;
+}
+
+static void random_type(struct rng *rng, struct tdma_desc *d)
+{
+    static const struct {
+        uint8_t type, bytes;
+    } types[] = {
+        { TDMA_TYPE_S16, 2 }, { TDMA_TYPE_S32, 4 }, { TDMA_TYPE_F16, 2 },
+        { TDMA_TYPE_BF16, 2 }, { TDMA_TYPE_F32, 4 },
+    };
+    unsigned i = rng_below(rng, TEST_COUNT(types));
+
+    d->type = types[i].type;
+    d->elem_bytes = types[i].bytes;
+}
+
+static void random_sync(struct rng *rng, struct tdma_desc *d, bool src,
+                        bool dst)
+{
+    if (src && rng_one_in(rng, 2)) {
+        d->src_sync_interval = 1 + rng_below(rng, 500);
+        if (rng_one_in(rng, 2)) {
+            d->flags |= TDMA_DESC_SRC_PER_MILLE;
+        }
+    }
+    if (dst && rng_one_in(rng, 2)) {
+        d->dst_sync_interval = 1 + rng_below(rng, 500);
+        if (rng_one_in(rng, 2)) {
+            d->flags |= TDMA_DESC_DST_PER_MILLE;
+        }
+    }
+}
+
+/* The outermost bound is left to the count. */
+static void random_total(struct rng *rng, struct tdma_desc *d)
+{
+    uint64_t inner = 1, outer = d->steps[d->ndims - 1];
+    unsigned i;
+
+    for (i = 0; i + 1 < d->ndims; i++) {
+        inner *= d->steps[i];
+    }
+    d->flags |= TDMA_DESC_TOTAL;
+    d->total = inner && outer ? rng_below(rng, inner * outer + 1) : 0;
+    d->steps[d->ndims - 1] = 0;
+}
+
+static bool random_desc(struct rng *rng, struct tdma_desc *d)
+{
+    static const uint8_t ops[] = {
+        TDMA_OP_COPY, TDMA_OP_COPY, TDMA_OP_COPY, TDMA_OP_COPY, TDMA_OP_COPY,
+        TDMA_OP_MEMSET, TDMA_OP_MEMSET, TDMA_OP_ACCUMULATE,
+        TDMA_OP_ACCUMULATE, TDMA_OP_READ,
+    };
+    bool src, dst;
+
+    *d = (struct tdma_desc) {
+        .version = TDMA_DESC_VERSION,
+        .opcode = ops[rng_below(rng, TEST_COUNT(ops))],
+        .ndims = rng_below(rng, TDMA_MAX_DIMS + 1),
+        .elem_bytes = random_elem(rng),
+        .tag = rng_next(rng),
+    };
+    src = d->opcode != TDMA_OP_MEMSET;
+    dst = d->opcode != TDMA_OP_READ;
+    if (d->opcode == TDMA_OP_ACCUMULATE) {
+        random_type(rng, d);
+    }
+    if (d->opcode == TDMA_OP_MEMSET) {
+        d->type = random_pattern(rng, d->elem_bytes);
+        random_fill(rng, d, d->type);
+    }
+    random_steps(rng, d);
+    if (src) {
+        d->src_segment = random_segment(rng);
+        random_strides(rng, d, (int64_t *)d->src_stride);
+        if (!place(rng, d, (int64_t *)d->src_stride,
+                   (uint64_t *)&d->src_offset)) {
+            return false;
+        }
+    }
+    if (dst) {
+        d->dst_segment = random_segment(rng);
+        random_strides(rng, d, (int64_t *)d->dst_stride);
+        if (!place(rng, d, (int64_t *)d->dst_stride,
+                   (uint64_t *)&d->dst_offset)) {
+            return false;
+        }
+    }
+    random_sync(rng, d, src, dst);
+    if (d->ndims && rng_one_in(rng, 8)) {
+        random_total(rng, d);
+    }
+    return true;
+}
+
+/* Give the nest axes, so that parts of it are outside. */
+static void random_axes(struct rng *rng, struct tdma_desc *d,
+                        struct tdma_desc_ext *e)
+{
+    bool src = d->opcode != TDMA_OP_MEMSET, dst = d->opcode != TDMA_OP_READ;
+    unsigned i;
+
+    *e = (struct tdma_desc_ext) {
+        .version = TDMA_DESC_VERSION,
+        .naxes = 1 + rng_below(rng, 4),
+    };
+    d->flags |= TDMA_DESC_EXT;
+    if (src && dst) {
+        e->fill_bytes = random_pattern(rng, d->elem_bytes);
+        random_fill(rng, d, e->fill_bytes);
+    }
+    for (i = 0; i < e->naxes; i++) {
+        e->axis_side[i] = !src || (dst && rng_one_in(rng, 3));
+        e->axis_extent[i] = rng_below(rng, 20);
+        e->axis_start[i] = (int64_t)rng_below(rng, 16) - 8;
+    }
+    for (i = 0; i < d->ndims; i++) {
+        unsigned axis = rng_below(rng, e->naxes);
+        int32_t coef = (int32_t)rng_below(rng, 7) - 3;
+
+        if (rng_one_in(rng, 3)) {
+            continue;
+        }
+        if (e->axis_side[axis]) {
+            e->dst_axis[i] = axis + 1;
+            e->dst_coef[i] = coef;
+        } else {
+            e->src_axis[i] = axis + 1;
+            e->src_coef[i] = coef;
+        }
+    }
+}
+
+/*
+ * What is promised at a partial update is in memory, and so far only that: a
+ * block of elements beyond may be, because order within a block is free, but
+ * what the record says is true for the reader of this moment.
+ */
+struct watch {
+    struct arena *a;
+    const struct tdma_desc *desc;
+    const struct tdma_desc_ext *ext;
+    uint64_t src_done, dst_done;
+    unsigned updates;
+    bool check_memory;
+};
+
+/* Bytes written by the first @count elements and by no later one hold. */
+static void check_prefix(struct watch *w, uint64_t count)
+{
+    struct arena *a = w->a;
+    uint64_t ram = a->hi - a->lo, size = ram + a->m->hbm_used, i;
+    struct reference r = { a->m, 1, w->desc, w->ext };
+    uint64_t all = reference_elements(&r);
+    uint8_t *now = malloc(size), *some = malloc(size), *full = malloc(size);
+
+    memcpy(now, machine_ptr(a->m, a->lo), ram);
+    memcpy(now + ram, a->m->hbm, a->m->hbm_used);
+    memcpy(machine_ptr(a->m, a->lo), a->before, ram);
+    memcpy(a->m->hbm, a->before + ram, a->m->hbm_used);
+    reference_run(&r, 0, count);
+    memcpy(some, machine_ptr(a->m, a->lo), ram);
+    memcpy(some + ram, a->m->hbm, a->m->hbm_used);
+    reference_run(&r, count, all - count);
+    memcpy(full, machine_ptr(a->m, a->lo), ram);
+    memcpy(full + ram, a->m->hbm, a->m->hbm_used);
+    memcpy(machine_ptr(a->m, a->lo), now, ram);
+    memcpy(a->m->hbm, now + ram, a->m->hbm_used);
+    for (i = 0; i < size; i++) {
+        if (now[i] != some[i] && now[i] != full[i]) {
+            break;
+        }
+        if (some[i] == full[i] && now[i] != some[i]) {
+            break;
+        }
+    }
+    if (i < size) {
+        fprintf(stderr, "# promised %llu elements, byte %llu is not there\n",
+                (unsigned long long)count, (unsigned long long)i);
+        arena_print(w->desc, w->ext);
+    }
+    assert_int_equal(i, size);
+    free(now);
+    free(some);
+    free(full);
+}
+
+static void on_progress(struct machine *m, unsigned queue, uint32_t index)
+{
+    struct watch *w = m->progress_opaque;
+    struct tdma_record record = queue_record(&w->a->q, index);
+
+    assert_int_equal(queue, 0);
+    assert_int_equal(record.status, TDMA_STATUS_PENDING);
+    assert_int_equal(record.sequence, index + 1);
+    assert_true(record.src_done >= w->src_done);
+    assert_true(record.dst_done >= w->dst_done);
+    assert_true(record.src_done > w->src_done ||
+                record.dst_done > w->dst_done);
+    w->src_done = record.src_done;
+    w->dst_done = record.dst_done;
+    w->updates++;
+    assert_true(machine_told_all(m));
+    if (w->check_memory && record.dst_done) {
+        check_prefix(w, record.dst_done);
+    }
+}
+
+/* Partial updates a side asks for: one per interval, except at the end */
+static uint64_t updates_due(uint64_t count, uint32_t interval, bool per_mille)
+{
+    uint64_t step = per_mille ? (count * interval + 999) / 1000 : interval;
+
+    return step && count ? (count - 1) / step : 0;
+}
+
+static void one_job(struct arena *a, struct rng *rng, bool check_memory)
+{
+    struct tdma_desc d;
+    struct tdma_desc_ext e;
+    struct watch w = { .a = a, .desc = &d, .check_memory = check_memory };
+    struct reference r = { a->m, 1, &d, NULL };
+    uint64_t count, src, dst;
+
+    while (!random_desc(rng, &d)) {
+    }
+    if (rng_one_in(rng, 3)) {
+        random_axes(rng, &d, &e);
+        w.ext = &e;
+        r.ext = &e;
+    }
+    a->m->on_progress = on_progress;
+    a->m->progress_opaque = &w;
+    arena_run(a, &d, w.ext);
+    a->m->on_progress = NULL;
+    count = reference_elements(&r);
+    src = updates_due(count, d.src_sync_interval,
+                      d.flags & TDMA_DESC_SRC_PER_MILLE);
+    dst = updates_due(count, d.dst_sync_interval,
+                      d.flags & TDMA_DESC_DST_PER_MILLE);
+    assert_in_range(w.updates, src > dst ? src : dst, src + dst);
+}
+
+static struct arena *random_arena(struct rng *rng)
+{
+    struct tdma_properties props = machine_properties();
+
+    if (rng_one_in(rng, 2)) {
+        props.quantum_bytes = 4096;
+        props.quantum_steps = 64 + rng_below(rng, 200);
+    }
+    props.lanes = 1 + rng_below(rng, 8);
+    return arena_new(&props, rng_below(rng, WINDOWS_SOME + 1), BYTES,
+                     rng_next(rng));
+}
+
+static void run_jobs(uint64_t jobs, bool check_memory)
+{
+    uint64_t seed = test_env("TDMA_SEED", 20260712), i;
+    struct rng rng = { seed };
+    struct arena *a = NULL;
+
+    printf("# TDMA_SEED=%llu TDMA_JOBS=%llu\n", (unsigned long long)seed,
+           (unsigned long long)jobs);
+    for (i = 0; i < jobs; i++) {
+        if (i % JOBS_PER_MACHINE == 0) {
+            if (a) {
+                arena_free(a);
+            }
+            a = random_arena(&rng);
+        }
+        one_job(a, &rng, check_memory);
+    }
+    if (a) {
+        arena_free(a);
+    }
+}
+
+static void test_random_jobs(void **state)
+{
+    (void)state;
+    run_jobs(test_env("TDMA_JOBS", 3000), false);
+}
+
+static void test_promised_prefix_is_in_memory(void **state)
+{
+    (void)state;
+    run_jobs(test_env("TDMA_JOBS", 3000) / 10, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_jobs),
+        cmocka_unit_test(test_promised_prefix_is_in_memory),
+    };
+
+    return cmocka_run_group_tests_name("random", tests, NULL, NULL);
+}
