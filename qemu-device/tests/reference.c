@@ -66,6 +66,18 @@ static bool inside(const struct reference *r, unsigned side,
     return true;
 }
 
+static bool side_has_axis(const struct reference *r, unsigned side)
+{
+    unsigned axis;
+
+    for (axis = 0; r->ext && axis < r->ext->naxes; axis++) {
+        if (r->ext->axis_side[axis] == side) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static uint8_t *byte_at(const struct reference *r, unsigned side,
                         const uint64_t index[TDMA_MAX_DIMS], uint32_t byte)
 {

@@ -56,6 +56,10 @@ void tdma_walk_init(struct tdma_walk *walk, const struct tdma_desc *desc,
             walk->axes |= 1U << i;
         }
     }
+    if (walk->axes) {
+        /* Element 0 may lie outside, in front of the segment. */
+        walk->offset = (int64_t)offset;
+    }
 }
 
 static void range_add(struct range *sum, tdma_wide a, tdma_wide b)
