@@ -95,9 +95,20 @@ static void tdma_device_free(struct kref *ref)
 		gen_pool_destroy(tdev->hbm_pool);
 	ida_destroy(&tdev->queue_ids);
 	ida_destroy(&tdev->context_ids);
-	ida_free(&tdma_device_ids, tdev->index);
 	pci_dev_put(tdev->pdev);
 	kfree(tdev);
+}
+
+/**
+ * tdma_device_release_name - N may go to another device
+ * @tdev: the device, without a device node
+ *
+ * Files may keep the device long after it is gone; its successor in the same
+ * slot shall have its name nevertheless.
+ */
+void tdma_device_release_name(struct tdma_device *tdev)
+{
+	ida_free(&tdma_device_ids, tdev->index);
 }
 
 /**

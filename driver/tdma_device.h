@@ -128,6 +128,7 @@ struct tdma_device {
 };
 
 struct tdma_device *tdma_device_alloc(struct pci_dev *pdev);
+void tdma_device_release_name(struct tdma_device *tdev);
 void tdma_device_get(struct tdma_device *tdev);
 void tdma_device_put(struct tdma_device *tdev);
 

@@ -173,6 +173,7 @@ static int tdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!ret)
 		ret = tdma_set_up(tdev);
 	if (ret) {
+		tdma_device_release_name(tdev);
 		tdma_device_put(tdev);
 		return ret;
 	}
@@ -191,6 +192,7 @@ static void tdma_remove(struct pci_dev *pdev)
 	struct tdma_device *tdev = pci_get_drvdata(pdev);
 
 	tdma_cdev_unregister(tdev);
+	tdma_device_release_name(tdev);
 	tdma_shut_down(tdev);
 	tdma_device_put(tdev);
 }
