@@ -293,6 +293,18 @@ static bool is_inside(const struct tdma_desc *d, const struct tdma_desc_ext *e,
     return true;
 }
 
+static bool has_axis(const struct tdma_desc_ext *e, unsigned side)
+{
+    unsigned a;
+
+    for (a = 0; e && a < e->naxes; a++) {
+        if (e->axis_side[a] == side) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool oracle_range(const struct tdma_desc *d, const struct tdma_desc_ext *e,
                   unsigned side, __int128 *min, __int128 *max)
 {
@@ -310,7 +322,7 @@ bool oracle_range(const struct tdma_desc *d, const struct tdma_desc_ext *e,
     }
     do {
         uint64_t offset = side ? d->dst_offset : d->src_offset;
-        __int128 at = e ? (__int128)(int64_t)offset : offset;
+        __int128 at = has_axis(e, side) ? (__int128)(int64_t)offset : offset;
 
         if (done++ == limit) {
             break;

@@ -82,7 +82,8 @@ static uint8_t *byte_at(const struct reference *r, unsigned side,
                         const uint64_t index[TDMA_MAX_DIMS], uint32_t byte)
 {
     const struct tdma_desc *d = r->desc;
-    __int128 at = (int64_t)(side ? d->dst_offset : d->src_offset);
+    uint64_t offset = side ? d->dst_offset : d->src_offset;
+    __int128 at = side_has_axis(r, side) ? (__int128)(int64_t)offset : offset;
     unsigned i;
 
     for (i = 0; i < d->ndims; i++) {

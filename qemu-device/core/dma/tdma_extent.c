@@ -33,12 +33,12 @@ struct group {
 void tdma_walk_init(struct tdma_walk *walk, const struct tdma_desc *desc,
                     const struct tdma_desc_ext *ext, unsigned side)
 {
+    uint64_t offset = side ? desc->dst_offset : desc->src_offset;
     unsigned i;
 
     memset(walk, 0, sizeof(*walk));
     memset(walk->axis, -1, sizeof(walk->axis));
-    /* Signed: element 0 may lie in the padding, below the segment. */
-    walk->offset = (int64_t)(side ? desc->dst_offset : desc->src_offset);
+    walk->offset = offset;
     memcpy(walk->stride, side ? desc->dst_stride : desc->src_stride,
            sizeof(walk->stride));
     if (!ext) {
@@ -57,7 +57,7 @@ void tdma_walk_init(struct tdma_walk *walk, const struct tdma_desc *desc,
         }
     }
     if (walk->axes) {
-        /* Element 0 may lie outside, in front of the segment. */
+        /* Element 0 may lie in the padding, below the segment. */
         walk->offset = (int64_t)offset;
     }
 }
