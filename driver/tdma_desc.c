@@ -578,8 +578,7 @@ static bool tdma_reach_fits(const struct tdma_reach *r, __u64 offset,
 {
 	__u64 end;
 
-	/* The device takes offsets as signed; see struct tdma_desc_ext. */
-	return !(offset >> 63) && r->below <= offset &&
+	return r->below <= offset &&
 	       !check_add_overflow(offset, r->above, &end) &&
 	       !check_add_overflow(end, (__u64)elem_bytes, &end) &&
 	       end <= length;
