@@ -185,7 +185,8 @@ static const uint8_t *load(struct tdma_commit *c, struct tdma_flight *f,
     return c->scratch;
 }
 
-static bool store(struct tdma_flight *f, uint64_t offset, const uint8_t *data)
+static bool store(struct tdma_commit *c, struct tdma_flight *f,
+                  uint64_t offset, const uint8_t *data)
 {
     uint8_t *ptr = reach(f, TDMA_DST, offset);
 
@@ -194,7 +195,9 @@ static bool store(struct tdma_flight *f, uint64_t offset, const uint8_t *data)
         mark_dirty(f, offset);
         return true;
     }
-    if (tdma_view_write(&f->job->view[TDMA_DST], offset, data,
+    /* @data may be the source in place, and overlap what is written. */
+    memmove(c->scratch, data, f->elem_bytes);
+    if (tdma_view_write(&f->job->view[TDMA_DST], offset, c->scratch,
                         f->elem_bytes)) {
         return fault(f, TDMA_DST, offset, TDMA_STATUS_BUS_ERROR);
     }
@@ -214,7 +217,7 @@ static bool accumulate(struct tdma_commit *c, struct tdma_flight *f,
         return fault(f, TDMA_DST, offset, TDMA_STATUS_BUS_ERROR);
     }
     tdma_accumulate(f->job->desc.type, sum, data, 1);
-    return store(f, offset, sum);
+    return store(c, f, offset, sum);
 }
 
 /* One element of the fill pattern. */
@@ -259,13 +262,13 @@ static bool move_element(struct tdma_commit *c, struct tdma_flight *f,
     }
     switch (dst->op) {
     case TDMA_REQUEST_MEMSET:
-        return store(f, dst->address, pattern(c, f));
+        return store(c, f, dst->address, pattern(c, f));
     case TDMA_REQUEST_ADD_FILL:
         return accumulate(c, f, dst->address, pattern(c, f));
     case TDMA_REQUEST_ACCUMULATE:
         return accumulate(c, f, dst->address, data);
     default:
-        return store(f, dst->address, data);
+        return store(c, f, dst->address, data);
     }
 }
 
