@@ -87,6 +87,8 @@ static void expect_device_works(struct __test_metadata *_metadata)
 	EXPECT_RUN(TDMA_STATUS_OK, fd, &slot);
 	tdma_ref_run(&slot.desc, NULL, src.image, dst.image);
 	EXPECT_IMAGE(&dst);
+	tdma_buf_destroy(&src, fd);
+	tdma_buf_destroy(&dst, fd);
 	close(fd);
 }
 

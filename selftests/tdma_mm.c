@@ -38,9 +38,10 @@ FIXTURE_SETUP(mm)
 	tdma_rand_fill(&rng, &self->buf);
 }
 
-/* Whatever a test did, closing the file undoes it. */
+/* Whatever a test did, closing the file undoes it; a mapping keeps it open. */
 FIXTURE_TEARDOWN(mm)
 {
+	munmap(self->buf.mem, self->buf.len);
 	close(self->fd);
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
 }

@@ -4,6 +4,7 @@
  * use. Everybody gets ENODEV, nobody hangs or crashes, and it can come back.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 FIXTURE(unbind)
 {
 	int fd;
+	long pins;
 	struct tdma_buf src;
 	struct tdma_buf dst;
 	__u64 job;
@@ -62,14 +64,28 @@ static bool find_driver(FIXTURE_DATA(unbind) *self)
 	return realpath(link, self->driver);
 }
 
-/* Open again, as soon as the node is back. */
+/* A name in use stays with the old file: the new one may be another. */
+static int open_any(void)
+{
+	glob_t found;
+	int fd = -ENOENT;
+
+	if (glob("/dev/tensordma*", 0, NULL, &found))
+		return -ENOENT;
+	for (size_t i = 0; fd < 0 && i < found.gl_pathc; i++)
+		fd = open(found.gl_pathv[i], O_RDWR | O_CLOEXEC);
+	globfree(&found);
+	return fd;
+}
+
+/* Wait for the driver to make its node. */
 static int open_again(void)
 {
 	__s64 deadline = tdma_patience();
 	int fd;
 
 	do {
-		fd = tdma_open(0);
+		fd = open_any();
 		if (fd >= 0)
 			return fd;
 		usleep(10000);
@@ -98,6 +114,7 @@ FIXTURE_SETUP(unbind)
 	if (getuid())
 		SKIP(return, "needs root to unbind the driver");
 	ASSERT_TRUE(find_driver(self));
+	self->pins = tdma_pins();
 	self->fd = tdma_open(0);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, tdma_buf_create(&self->src, self->fd, TDMA_MEM_USER,
@@ -105,19 +122,6 @@ FIXTURE_SETUP(unbind)
 	ASSERT_EQ(0, tdma_buf_create(&self->dst, self->fd, TDMA_MEM_HBM,
 				     TDMA_SLOW_BYTES));
 	ASSERT_EQ(0, queue_work(self));
-}
-
-/* Other tests need the device, whatever became of this one. */
-FIXTURE_TEARDOWN(unbind)
-{
-	int fd;
-
-	if (self->unbound)
-		EXPECT_EQ(0, write_to(self->driver, "bind", self->name));
-	fd = open_again();
-	EXPECT_LE(0, fd);
-	close(fd);
-	close(self->fd);
 }
 
 static int unbind(FIXTURE_DATA(unbind) *self)
@@ -134,6 +138,23 @@ static int rebind(FIXTURE_DATA(unbind) *self)
 
 	self->unbound = ret;
 	return ret;
+}
+
+/* Other tests need the device, under its old name. */
+FIXTURE_TEARDOWN(unbind)
+{
+	int fd;
+
+	tdma_buf_destroy(&self->src, self->fd);
+	tdma_buf_destroy(&self->dst, self->fd);
+	close(self->fd);
+	if (!self->unbound)
+		EXPECT_EQ(0, unbind(self));
+	EXPECT_EQ(0, rebind(self));
+	fd = open_again();
+	EXPECT_LE(0, fd);
+	close(fd);
+	EXPECT_EQ(0, access(tdma_path(), F_OK));
 }
 
 static void *sleeper(void *arg)
@@ -187,10 +208,15 @@ TEST_F_TIMEOUT(unbind, mappings_stay, 60)
 	EXPECT_EQ(1, self->dst.mem[self->dst.len - 1]);
 }
 
+/* The pages go with the last user of the file. */
 TEST_F_TIMEOUT(unbind, pins_released, 60)
 {
 	ASSERT_EQ(0, unbind(self));
-	EXPECT_EQ(0, tdma_pins_settle(0));
+	munmap(self->dst.mem, self->dst.len);
+	close(self->fd);
+	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+	self->dst.mem = NULL;
+	self->fd = -1;
 }
 
 /* The device works again, for those who open it again. */

@@ -214,12 +214,26 @@ size_t tdma_buf_diff(const struct tdma_buf *buf)
 	return i;
 }
 
+/* Counts are kept per CPU and folded now and then: have it done now. */
+static void fold_counts(void)
+{
+	int fd = open("/proc/sys/vm/stat_refresh", O_WRONLY);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1", 1) != 1)
+		perror("stat_refresh");
+	close(fd);
+}
+
 long tdma_pins(void)
 {
 	long acquired = -1, released = 0, value;
-	FILE *file = fopen("/proc/vmstat", "r");
 	char name[64];
+	FILE *file;
 
+	fold_counts();
+	file = fopen("/proc/vmstat", "r");
 	if (!file)
 		return -1;
 	while (fscanf(file, "%63s %ld", name, &value) == 2) {
