@@ -186,6 +186,7 @@ struct tdma_properties machine_properties(void)
     };
 
     p.hbm_size = HBM_BYTES;
+    p.fidelity = test_env("TDMA_FIDELITY", TDMA_FIDELITY_FAST);
     p.vectors = MACHINE_VECTORS;
     return p;
 }

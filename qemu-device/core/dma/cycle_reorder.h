@@ -52,7 +52,7 @@ static inline enum tdma_response_check
 tdma_reorder_receive(struct tdma_reorder *r, unsigned id)
 {
     unsigned place = id >= r->head ? id - r->head : id + r->ids - r->head;
-    unsigned w = id / 64;
+    unsigned w = id / 64 % TDMA_ID_WORDS;
     uint64_t bit = 1ULL << (id % 64);
 
     if (id >= r->ids || place >= r->issued) {
