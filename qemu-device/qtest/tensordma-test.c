@@ -36,7 +36,9 @@
 #define IOVA            (4 * GiB)
 #define IOVA_PAGES      16
 
-#define ROM             0xfffff000      /* the last page of the firmware */
+#define RESULT          0x6000          /* below 1 MiB: see rom_code */
+#define CODE            0x8000
+#define ROM             0xffffe000      /* a page in the firmware */
 #define ROM_SIZE        (64 * KiB)
 #define LOCAL_APIC      0xfee00000
 #define HOLE            0xd0000000      /* PCI window, no BAR placed here */
@@ -81,7 +83,25 @@ static const Mode modes[] = {
     { "iommu", "-device intel-iommu", "", true },
 };
 
-/* Firmware: nobody runs it, but the machine has none of its own (-bios). */
+/*
+ * Firmware, since the machine has none of its own (-bios). Where a CPU runs it
+ * does nothing but call CODE and store what that returns at RESULT:
+ *
+ *          xor %ax, %ax;  mov %ax, %ds;  mov %ax, %ss;  mov $0x7000, %sp
+ *     1:   lcall $0, $CODE
+ *          mov %ax, RESULT
+ *          jmp 1b
+ */
+static const uint8_t rom_code[] = {
+    0x31, 0xc0, 0x8e, 0xd8, 0x8e, 0xd0, 0xbc, 0x00, 0x70,
+    0x9a, 0x00, 0x80, 0x00, 0x00,
+    0xa3, 0x00, 0x60,
+    0xeb, 0xf6,
+};
+
+/* At the reset vector: jmp to the beginning of the ROM */
+static const uint8_t rom_reset[] = { 0xe9, 0x0d, 0x00 };
+
 static char *rom_file;
 
 static void rom_create(void)
@@ -92,6 +112,8 @@ static void rom_create(void)
 
     g_assert_no_error(error);
     memset(rom, 0x5a, ROM_SIZE);
+    memcpy(rom, rom_code, sizeof(rom_code));
+    memcpy(rom + ROM_SIZE - 16, rom_reset, sizeof(rom_reset));
     g_assert_cmpint(write(fd, rom, ROM_SIZE), ==, ROM_SIZE);
     close(fd);
 }
@@ -155,11 +177,17 @@ static void board_map(Board *b)
 }
 
 /* What firmware does again after a reset: addresses and command register. */
-static void board_remap(Board *b)
+static void board_remap_only(Board *b)
 {
     for (int i = 0; i < 6; i++) {
         qpci_config_writel(b->dev, PCI_BASE_ADDRESS_0 + 4 * i, b->bars[i]);
     }
+    qpci_config_writew(b->dev, PCI_COMMAND, PCI_COMMAND_MEMORY);
+}
+
+static void board_remap(Board *b)
+{
+    board_remap_only(b);
     qpci_device_enable(b->dev);
 }
 
@@ -871,6 +899,14 @@ static void test_bus_master(const void *opaque)
     start_huge(rig, b);
     set_bus_master(b, false);
     check_still(rig);
+
+    /* a reset turns it off as well */
+    set_bus_master(b, true);
+    flr(b);
+    board_remap_only(b);
+    board_start(rig, b);
+    submit(rig, b, &d);
+    wait_queue(b, 0, TDMA_QUEUE_ERROR, TDMA_QERR_RING);
     rig_free(rig);
 }
 
@@ -1069,6 +1105,50 @@ static void test_unplug(const void *opaque)
     }
 }
 
+static void wait_result(Rig *rig, uint16_t value)
+{
+    int64_t end = g_get_monotonic_time() + TIMEOUT_US;
+
+    while (qtest_readw(rig->qts, RESULT) != value) {
+        g_assert_cmpint(g_get_monotonic_time(), <, end);
+    }
+}
+
+/*
+ * TCG must notice that DMA has replaced code that it has translated, and must
+ * still notice the next one who writes there.
+ */
+static void test_translated_code(void)
+{
+    static const Mode mode = { "tcg", "-accel tcg -S", "" };
+    uint8_t code[] = { 0xb8, 0x00, 0xaa, 0xcb };    /* mov $0xaa00, %ax; lret */
+    struct tdma_desc d = copy_desc(SEG_SRC, SEG_ANY, sizeof(code));
+    Rig *rig;
+    Board *b;
+
+    if (!qtest_has_accel("tcg")) {
+        g_test_skip("no TCG in this QEMU");
+        return;
+    }
+    rig = rig_new(&mode);
+    b = &rig->board[0];
+    board_start(rig, b);
+    set_segment(rig, b, SEG_ANY, TDMA_SPACE_HOST, CODE, sizeof(code));
+    qtest_memwrite(rig->qts, CODE, code, sizeof(code));
+    qtest_qmp_assert_success(rig->qts, "{ 'execute': 'cont' }");
+    wait_result(rig, 0xaa00);
+    for (int i = 0; i < 10; i++) {
+        code[1] = 2 * i + 1;
+        qtest_memwrite(rig->qts, SRC, code, sizeof(code));
+        g_assert_cmphex(run(rig, b, &d), ==, TDMA_STATUS_OK);
+        wait_result(rig, 0xaa00 | code[1]);
+        code[1] = 2 * i + 2;
+        qtest_memwrite(rig->qts, CODE, code, sizeof(code));
+        wait_result(rig, 0xaa00 | code[1]);
+    }
+    rig_free(rig);
+}
+
 static void test_properties(void)
 {
     static const struct {
@@ -1191,6 +1271,7 @@ int main(int argc, char **argv)
             qtest_add_data_func(path, &modes[m], cases[i].run);
         }
     }
+    qtest_add_func("/tensordma/translated-code", test_translated_code);
     qtest_add_func("/tensordma/translation", test_translation);
     qtest_add_func("/tensordma/properties", test_properties);
     qtest_add_func("/tensordma/migration-blocked", test_migration_blocked);
