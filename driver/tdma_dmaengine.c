@@ -34,7 +34,7 @@
 #define TDMA_CHAN_SPARE		64
 /* Chunks per frame of an interleaved transfer */
 #define TDMA_MAX_CHUNKS		64
-/* Failed cookies that a channel remembers */
+/* Ranges of failed cookies that a channel remembers */
 #define TDMA_CHAN_FAILURES	32
 /* From this length on, progress is published on the way, in per mille */
 #define TDMA_PROGRESS_BYTES	65536
@@ -82,6 +82,16 @@ struct tdma_tx {
 };
 
 /**
+ * struct tdma_failure - consecutive cookies that ended in error
+ * @first: the first one; 0 if there is none
+ * @last: the last one
+ */
+struct tdma_failure {
+	dma_cookie_t first;
+	dma_cookie_t last;
+};
+
+/**
  * struct tdma_chan - a channel
  * @chan: what the framework sees
  * @queue: hardware queue; its lock protects all that follows
@@ -95,8 +105,8 @@ struct tdma_tx {
  * @active: .
  * @completed: .
  * @doomed: terminated, with parts in the ring
- * @failed: cookies that ended in error
- * @nr_failed: how many there have been
+ * @failed: what ended in error or was terminated
+ * @nr_failed: how often that has been
  * @tasklet: calls callbacks
  */
 struct tdma_chan {
@@ -112,7 +122,7 @@ struct tdma_chan {
 	struct list_head active;
 	struct list_head completed;
 	struct list_head doomed;
-	dma_cookie_t failed[TDMA_CHAN_FAILURES];
+	struct tdma_failure failed[TDMA_CHAN_FAILURES];
 	unsigned int nr_failed;
 	struct tasklet_struct tasklet;
 };
@@ -231,14 +241,20 @@ static dma_cookie_t tdma_tx_submit(struct dma_async_tx_descriptor *async)
 	return cookie;
 }
 
+static void tdma_remember_failure(struct tdma_chan *chan, dma_cookie_t first,
+				  dma_cookie_t last)
+{
+	chan->failed[chan->nr_failed++ % TDMA_CHAN_FAILURES] =
+		(struct tdma_failure) { .first = first, .last = last };
+}
+
 /* A transfer is over: retire its cookie, leave the rest to the tasklet. */
 static void tdma_tx_complete(struct tdma_chan *chan, struct tdma_tx *tx)
 {
 	lockdep_assert_held(&chan->queue.lock);
 	chan->chan.completed_cookie = tx->tx.cookie;
 	if (tx->result != DMA_TRANS_NOERROR)
-		chan->failed[chan->nr_failed++ % TDMA_CHAN_FAILURES] =
-			tx->tx.cookie;
+		tdma_remember_failure(chan, tx->tx.cookie, tx->tx.cookie);
 	tx->tx.cookie = 0;
 	list_move_tail(&tx->node, &chan->completed);
 	tasklet_schedule(&chan->tasklet);
@@ -421,7 +437,8 @@ static bool tdma_cookie_failed(const struct tdma_chan *chan,
 	unsigned int i;
 
 	for (i = 0; i < TDMA_CHAN_FAILURES; i++)
-		if (chan->failed[i] == cookie)
+		if (chan->failed[i].first && chan->failed[i].first <= cookie &&
+		    cookie <= chan->failed[i].last)
 			return true;
 	return false;
 }
@@ -541,6 +558,16 @@ static void tdma_doom(struct tdma_chan *chan, struct list_head *list)
 	}
 }
 
+/* Cookies that nobody will complete: over, and not with success */
+static void tdma_retire_cookies(struct tdma_chan *chan)
+{
+	if (chan->chan.completed_cookie == chan->chan.cookie)
+		return;
+	tdma_remember_failure(chan, chan->chan.completed_cookie + 1,
+			      chan->chan.cookie);
+	chan->chan.completed_cookie = chan->chan.cookie;
+}
+
 static int tdma_terminate_all(struct dma_chan *dchan)
 {
 	struct tdma_chan *chan = to_tdma_chan(dchan);
@@ -552,7 +579,7 @@ static int tdma_terminate_all(struct dma_chan *dchan)
 	tdma_doom(chan, &chan->active);
 	tdma_doom(chan, &chan->issued);
 	tdma_doom(chan, &chan->submitted);
-	chan->chan.completed_cookie = chan->chan.cookie;
+	tdma_retire_cookies(chan);
 	if (queue->state == TDMA_QUEUE_ON) {
 		if (!list_empty(&queue->inflight)) {
 			tdma_hw_queue_abort(&queue->tdev->hw, queue->id);
