@@ -75,6 +75,8 @@ struct tdma_thread {
     /* locked */
     bool busy;                  /* kicked, and run() has not said "no more" */
     bool clear_counters;
+    bool new_inject;            /* written since the engine has seen it */
+    struct tdma_inject inject;
     uint32_t throttle_window;
     uint32_t throttle_budget;
     uint64_t cycles;

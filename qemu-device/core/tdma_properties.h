@@ -43,6 +43,7 @@ enum {
     X(sync_flags, "sync-flags", 1024, 1, 65536, "sync flags")               \
     X(fidelity, "fidelity", TDMA_FIDELITY_FAST, TDMA_FIDELITY_FAST,         \
       TDMA_FIDELITY_CYCLE, "0 = fast, 1 = cycle")                           \
+    X(inject, "inject", 0, 0, 1, "error injection registers exist")         \
     X(quantum_bytes, "quantum-bytes", 1048576, 4096, 67108864,              \
       "bytes moved before a thread looks up")                               \
     X(quantum_steps, "quantum-steps", 65536, 64, 16777216,                  \

@@ -35,6 +35,8 @@ struct reg {
     /* False if the write is not allowed now. NULL: read only */
     bool (*write)(const struct place *at, uint64_t value,
                   struct aftermath *after);
+    /* Does this machine have it? NULL: every machine does */
+    bool (*exists)(const struct tdma_core *core);
 };
 
 struct region {
@@ -96,7 +98,8 @@ static uint64_t read_features(const struct place *at)
 {
     return TDMA_FEATURE_EXT | TDMA_FEATURE_SYNC_FLAGS |
            (at->core->props.fidelity == TDMA_FIDELITY_CYCLE
-            ? TDMA_FEATURE_CYCLE : 0);
+            ? TDMA_FEATURE_CYCLE : 0) |
+           (at->core->props.inject ? TDMA_FEATURE_INJECT : 0);
 }
 
 static uint64_t read_status(const struct place *at)
@@ -132,26 +135,46 @@ static bool write_bad_access(const struct place *at, uint64_t value,
 }
 
 static const struct reg global_regs[] = {
-    { TDMA_REG_ID, 4, 0, read_id, NULL },
-    { TDMA_REG_VERSION, 4, 0, read_version, NULL },
-    { TDMA_REG_FEATURES, 4, 0, read_features, NULL },
-    { TDMA_REG_THREADS, 4, 0, read_threads, NULL },
-    { TDMA_REG_QUEUES, 4, 0, read_queues, NULL },
-    { TDMA_REG_CONTEXTS, 4, 0, read_contexts, NULL },
-    { TDMA_REG_SEGMENTS, 4, 0, read_segments, NULL },
-    { TDMA_REG_RING_ORDER, 4, 0, read_ring_order, NULL },
-    { TDMA_REG_DIMS, 4, 0, read_dims, NULL },
-    { TDMA_REG_LANES, 4, 0, read_lanes, NULL },
-    { TDMA_REG_IDS, 4, 0, read_ids, NULL },
-    { TDMA_REG_VECTORS, 4, 0, read_vectors, NULL },
-    { TDMA_REG_HBM_SIZE, 8, 0, read_hbm_size, NULL },
-    { TDMA_REG_OPCODES, 4, 0, read_opcodes, NULL },
-    { TDMA_REG_TYPES, 4, 0, read_types, NULL },
-    { TDMA_REG_CONTROL, 4, 0, read_control, write_control },
-    { TDMA_REG_STATUS, 4, 0, read_status, NULL },
-    { TDMA_REG_GENERATION, 4, 0, read_generation, NULL },
-    { TDMA_REG_BAD_ACCESS, 4, 0, read_bad_access, write_bad_access },
-    { TDMA_REG_SYNC_FLAGS, 4, 0, read_sync_flags, NULL },
+    { .offset = TDMA_REG_ID, .size = 4,
+      .read = read_id },
+    { .offset = TDMA_REG_VERSION, .size = 4,
+      .read = read_version },
+    { .offset = TDMA_REG_FEATURES, .size = 4,
+      .read = read_features },
+    { .offset = TDMA_REG_THREADS, .size = 4,
+      .read = read_threads },
+    { .offset = TDMA_REG_QUEUES, .size = 4,
+      .read = read_queues },
+    { .offset = TDMA_REG_CONTEXTS, .size = 4,
+      .read = read_contexts },
+    { .offset = TDMA_REG_SEGMENTS, .size = 4,
+      .read = read_segments },
+    { .offset = TDMA_REG_RING_ORDER, .size = 4,
+      .read = read_ring_order },
+    { .offset = TDMA_REG_DIMS, .size = 4,
+      .read = read_dims },
+    { .offset = TDMA_REG_LANES, .size = 4,
+      .read = read_lanes },
+    { .offset = TDMA_REG_IDS, .size = 4,
+      .read = read_ids },
+    { .offset = TDMA_REG_VECTORS, .size = 4,
+      .read = read_vectors },
+    { .offset = TDMA_REG_HBM_SIZE, .size = 8,
+      .read = read_hbm_size },
+    { .offset = TDMA_REG_OPCODES, .size = 4,
+      .read = read_opcodes },
+    { .offset = TDMA_REG_TYPES, .size = 4,
+      .read = read_types },
+    { .offset = TDMA_REG_CONTROL, .size = 4,
+      .read = read_control, .write = write_control },
+    { .offset = TDMA_REG_STATUS, .size = 4,
+      .read = read_status },
+    { .offset = TDMA_REG_GENERATION, .size = 4,
+      .read = read_generation },
+    { .offset = TDMA_REG_BAD_ACCESS, .size = 4,
+      .read = read_bad_access, .write = write_bad_access },
+    { .offset = TDMA_REG_SYNC_FLAGS, .size = 4,
+      .read = read_sync_flags },
 };
 
 /*
@@ -240,15 +263,52 @@ static uint64_t read_dst_counter(const struct place *at)
     return counter(&thread_of(at)->counters[TDMA_DST], at->part);
 }
 
+#define THREAD_INJECT(field)                                                \
+    static uint64_t read_inject_##field(const struct place *at)             \
+    {                                                                       \
+        return thread_of(at)->inject.field;                                 \
+    }                                                                       \
+    static bool write_inject_##field(const struct place *at,                \
+                                     uint64_t value,                        \
+                                     struct aftermath *after)               \
+    {                                                                       \
+        (void)after;                                                        \
+        thread_of(at)->inject.field = value;                                \
+        thread_of(at)->new_inject = true;                                   \
+        return true;                                                        \
+    }
+
+THREAD_INJECT(kind)
+THREAD_INJECT(side)
+THREAD_INJECT(element)
+
+static bool has_inject(const struct tdma_core *core)
+{
+    return core->props.inject;
+}
+
 static const struct reg thread_regs[] = {
-    { TDMA_THREAD_THROTTLE_WINDOW, 4, 0, read_throttle_window,
-      write_throttle_window },
-    { TDMA_THREAD_THROTTLE_BUDGET, 4, 0, read_throttle_budget,
-      write_throttle_budget },
-    { TDMA_THREAD_COUNTER_CLEAR, 4, 0, read_zero, write_counter_clear },
-    { TDMA_THREAD_CYCLES, 8, 0, read_cycles, NULL },
-    { TDMA_THREAD_SRC_COUNTERS, 8, COUNTERS, read_src_counter, NULL },
-    { TDMA_THREAD_DST_COUNTERS, 8, COUNTERS, read_dst_counter, NULL },
+    { .offset = TDMA_THREAD_THROTTLE_WINDOW, .size = 4,
+      .read = read_throttle_window, .write = write_throttle_window },
+    { .offset = TDMA_THREAD_THROTTLE_BUDGET, .size = 4,
+      .read = read_throttle_budget, .write = write_throttle_budget },
+    { .offset = TDMA_THREAD_COUNTER_CLEAR, .size = 4,
+      .read = read_zero, .write = write_counter_clear },
+    { .offset = TDMA_THREAD_CYCLES, .size = 8,
+      .read = read_cycles },
+    { .offset = TDMA_THREAD_INJECT, .size = 4,
+      .read = read_inject_kind, .write = write_inject_kind,
+      .exists = has_inject },
+    { .offset = TDMA_THREAD_INJECT_SIDE, .size = 4,
+      .read = read_inject_side, .write = write_inject_side,
+      .exists = has_inject },
+    { .offset = TDMA_THREAD_INJECT_ELEMENT, .size = 8,
+      .read = read_inject_element, .write = write_inject_element,
+      .exists = has_inject },
+    { .offset = TDMA_THREAD_SRC_COUNTERS, .size = 8, .count = COUNTERS,
+      .read = read_src_counter },
+    { .offset = TDMA_THREAD_DST_COUNTERS, .size = 8, .count = COUNTERS,
+      .read = read_dst_counter },
 };
 
 /*
@@ -285,8 +345,10 @@ static bool write_count(const struct place *at, uint64_t value,
 }
 
 static const struct reg context_regs[] = {
-    { TDMA_CONTEXT_TABLE, 8, 0, read_table, write_table },
-    { TDMA_CONTEXT_COUNT, 4, 0, read_count, write_count },
+    { .offset = TDMA_CONTEXT_TABLE, .size = 8,
+      .read = read_table, .write = write_table },
+    { .offset = TDMA_CONTEXT_COUNT, .size = 4,
+      .read = read_count, .write = write_count },
 };
 
 /*
@@ -320,8 +382,10 @@ static bool write_flag_control(const struct place *at, uint64_t value,
 }
 
 static const struct reg sync_regs[] = {
-    { TDMA_SYNC_VALUE, 4, 0, read_flag_value, write_flag_value },
-    { TDMA_SYNC_CONTROL, 4, 0, read_flag_control, write_flag_control },
+    { .offset = TDMA_SYNC_VALUE, .size = 4,
+      .read = read_flag_value, .write = write_flag_value },
+    { .offset = TDMA_SYNC_CONTROL, .size = 4,
+      .read = read_flag_control, .write = write_flag_control },
 };
 
 /*
@@ -380,22 +444,38 @@ static bool write_q_irq_status(const struct place *at, uint64_t value,
 }
 
 static const struct reg queue_regs[] = {
-    { TDMA_QUEUE_RING, 8, 0, read_q_ring, write_q_ring },
-    { TDMA_QUEUE_RECORDS, 8, 0, read_q_records, write_q_records },
-    { TDMA_QUEUE_TAIL_ADDR, 8, 0, read_q_tail_addr, write_q_tail_addr },
-    { TDMA_QUEUE_RING_ORDER, 4, 0, read_q_ring_order, write_q_ring_order },
-    { TDMA_QUEUE_CONTEXT, 4, 0, read_q_context, write_q_context },
-    { TDMA_QUEUE_VECTOR, 4, 0, read_q_vector, write_q_vector },
-    { TDMA_QUEUE_THREAD, 4, 0, read_q_thread, write_q_thread },
-    { TDMA_QUEUE_PRIORITY, 4, 0, read_q_priority, write_q_priority },
-    { TDMA_QUEUE_POLICY, 4, 0, read_q_policy, write_q_policy },
-    { TDMA_QUEUE_CONTROL, 4, 0, read_q_control, write_q_control },
-    { TDMA_QUEUE_STATE, 4, 0, read_q_state, NULL },
-    { TDMA_QUEUE_HEAD, 4, 0, read_q_head, NULL },
-    { TDMA_QUEUE_TAIL, 4, 0, read_q_tail, NULL },
-    { TDMA_QUEUE_DONE, 4, 0, read_q_done, NULL },
-    { TDMA_QUEUE_ERROR, 4, 0, read_q_error, NULL },
-    { TDMA_QUEUE_IRQ_STATUS, 4, 0, read_q_irq_status, write_q_irq_status },
+    { .offset = TDMA_QUEUE_RING, .size = 8,
+      .read = read_q_ring, .write = write_q_ring },
+    { .offset = TDMA_QUEUE_RECORDS, .size = 8,
+      .read = read_q_records, .write = write_q_records },
+    { .offset = TDMA_QUEUE_TAIL_ADDR, .size = 8,
+      .read = read_q_tail_addr, .write = write_q_tail_addr },
+    { .offset = TDMA_QUEUE_RING_ORDER, .size = 4,
+      .read = read_q_ring_order, .write = write_q_ring_order },
+    { .offset = TDMA_QUEUE_CONTEXT, .size = 4,
+      .read = read_q_context, .write = write_q_context },
+    { .offset = TDMA_QUEUE_VECTOR, .size = 4,
+      .read = read_q_vector, .write = write_q_vector },
+    { .offset = TDMA_QUEUE_THREAD, .size = 4,
+      .read = read_q_thread, .write = write_q_thread },
+    { .offset = TDMA_QUEUE_PRIORITY, .size = 4,
+      .read = read_q_priority, .write = write_q_priority },
+    { .offset = TDMA_QUEUE_POLICY, .size = 4,
+      .read = read_q_policy, .write = write_q_policy },
+    { .offset = TDMA_QUEUE_CONTROL, .size = 4,
+      .read = read_q_control, .write = write_q_control },
+    { .offset = TDMA_QUEUE_STATE, .size = 4,
+      .read = read_q_state },
+    { .offset = TDMA_QUEUE_HEAD, .size = 4,
+      .read = read_q_head },
+    { .offset = TDMA_QUEUE_TAIL, .size = 4,
+      .read = read_q_tail },
+    { .offset = TDMA_QUEUE_DONE, .size = 4,
+      .read = read_q_done },
+    { .offset = TDMA_QUEUE_ERROR, .size = 4,
+      .read = read_q_error },
+    { .offset = TDMA_QUEUE_IRQ_STATUS, .size = 4,
+      .read = read_q_irq_status, .write = write_q_irq_status },
 };
 
 static bool write_doorbell(const struct place *at, uint64_t value,
@@ -407,7 +487,8 @@ static bool write_doorbell(const struct place *at, uint64_t value,
 }
 
 static const struct reg doorbell_regs[] = {
-    { 0, 4, 0, read_zero, write_doorbell },
+    { .offset = 0, .size = 4,
+      .read = read_zero, .write = write_doorbell },
 };
 
 static uint64_t one_block(const struct tdma_core *core)
@@ -484,7 +565,7 @@ static const struct reg *find_reg(struct tdma_core *core, uint64_t addr,
         unsigned span = reg->size * (reg->count ? reg->count : 1);
 
         if (offset >= reg->offset && offset - reg->offset < span &&
-            size <= reg->size) {
+            size <= reg->size && (!reg->exists || reg->exists(core))) {
             at->part = (offset - reg->offset) / reg->size;
             *shift = (offset - reg->offset) % reg->size * 8;
             return reg;

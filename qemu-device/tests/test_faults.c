@@ -336,6 +336,83 @@ static void test_bad_segment_entries(void **state)
     arena_free(a);
 }
 
+static void inject(struct machine *m, unsigned kind, unsigned side,
+                   uint64_t element)
+{
+    machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_INJECT_SIDE, side);
+    machine_write64(m, TDMA_THREAD_BASE + TDMA_THREAD_INJECT_ELEMENT, element);
+    machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_INJECT, kind);
+}
+
+static uint32_t inject_left(struct machine *m)
+{
+    return machine_read(m, TDMA_THREAD_BASE + TDMA_THREAD_INJECT);
+}
+
+/* An error strikes where it is told to, once, and the next job is well. */
+static void test_injected_errors(void **state)
+{
+    static const struct {
+        unsigned kind, side;
+        uint32_t status;
+    } cases[] = {
+        { TDMA_INJECT_BUS_ERROR, 0, TDMA_STATUS_BUS_ERROR },
+        { TDMA_INJECT_BUS_ERROR, 1, TDMA_STATUS_BUS_ERROR },
+        { TDMA_INJECT_POISON, 0, TDMA_STATUS_POISONED },
+        { TDMA_INJECT_UNKNOWN_ID, 0, TDMA_STATUS_BAD_RESPONSE },
+        { TDMA_INJECT_UNKNOWN_ID, 1, TDMA_STATUS_BAD_RESPONSE },
+        { TDMA_INJECT_DUPLICATE_ID, 0, TDMA_STATUS_BAD_RESPONSE },
+        { TDMA_INJECT_DUPLICATE_ID, 1, TDMA_STATUS_BAD_RESPONSE },
+    };
+    static const uint64_t elements[] = { 0, 1, 500, 999 };
+    struct tdma_properties props = machine_properties();
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 4, 1000), small;
+    struct tdma_record r;
+    struct arena *a;
+    unsigned i, e;
+
+    (void)state;
+    props.inject = 1;
+    a = arena_new(&props, WINDOWS_ALL, BYTES, 3);
+    assert_true(machine_read(a->m, TDMA_REG_FEATURES) & TDMA_FEATURE_INJECT);
+    small = desc_copy(SEG_HOST, SEG_HOST2, 4, 10);
+    for (i = 0; i < TEST_COUNT(cases); i++) {
+        for (e = 0; e < TEST_COUNT(elements); e++) {
+            inject(a->m, cases[i].kind, cases[i].side, elements[e]);
+            /* A job without such an element goes through. */
+            if (elements[e] >= 10) {
+                arena_run(a, &small, NULL);
+                assert_int_equal(inject_left(a->m), cases[i].kind);
+            }
+            arena_save(a);
+            r = queue_do(&a->q, &d, NULL);
+            assert_int_equal(r.status, cases[i].status);
+            assert_int_equal(r.src_done, elements[e]);
+            assert_int_equal(r.dst_done, elements[e]);
+            assert_int_equal(r.fault_side, cases[i].side + TDMA_SIDE_SRC);
+            assert_int_equal(r.fault_offset, elements[e] * 4);
+            check_done(a, &d, elements[e]);
+            assert_int_equal(inject_left(a->m), TDMA_INJECT_NONE);
+            arena_run(a, &d, NULL);
+        }
+    }
+    arena_free(a);
+}
+
+/* Unless the machine was made for it there are no such registers. */
+static void test_no_injection_by_default(void **state)
+{
+    struct arena *a = new_arena(WINDOWS_ALL);
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 4, 1000);
+
+    (void)state;
+    inject(a->m, TDMA_INJECT_BUS_ERROR, 0, 0);
+    assert_int_equal(inject_left(a->m), 0);
+    assert_int_equal(machine_read(a->m, TDMA_REG_BAD_ACCESS), 4);
+    arena_run(a, &d, NULL);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +428,8 @@ int main(void)
         cmocka_unit_test(test_segment_numbers),
         cmocka_unit_test(test_contexts_are_apart),
         cmocka_unit_test(test_bad_segment_entries),
+        cmocka_unit_test(test_injected_errors),
+        cmocka_unit_test(test_no_injection_by_default),
     };
 
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);

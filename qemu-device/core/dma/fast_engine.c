@@ -133,15 +133,31 @@ static void end(struct fast_engine *fast, uint32_t status)
                  count_on(job, TDMA_DST, fast->plan.done));
 }
 
+/* Will an injected error strike this job, at or after where it is? */
+static bool inject_ahead(const struct fast_engine *fast)
+{
+    const struct tdma_inject *inject = &fast->base.inject;
+    const struct fast_plan *plan = &fast->plan;
+
+    return inject->kind && inject->side < TDMA_SIDES &&
+           plan->job->has_side[inject->side] &&
+           inject->element >= plan->done &&
+           inject->element < plan->job->elements;
+}
+
 /* Elements that may be moved before something else has to be looked at */
-static uint64_t next_stop(const struct fast_plan *plan,
+static uint64_t next_stop(const struct fast_engine *fast,
                           const struct tdma_budget *budget)
 {
+    const struct fast_plan *plan = &fast->plan;
     uint64_t stop = tdma_job_sync_point(plan->job);
     uint64_t affordable = (uint64_t)budget->bytes / plan->elem + 1;
 
     if (stop > plan->job->elements) {
         stop = plan->job->elements;
+    }
+    if (inject_ahead(fast) && stop > fast->base.inject.element) {
+        stop = fast->base.inject.element;
     }
     return stop - plan->done < affordable ? stop - plan->done : affordable;
 }
@@ -177,7 +193,7 @@ static bool move_part_of_unit(struct fast_engine *fast, uint64_t room)
 static bool move_some(struct fast_engine *fast, struct tdma_budget *budget)
 {
     struct fast_plan *plan = &fast->plan;
-    uint64_t room = next_stop(plan, budget);
+    uint64_t room = next_stop(fast, budget);
     uint64_t units = (uint64_t)budget->steps + 1, count, left;
     struct fast_place place;
     bool ok;
@@ -226,6 +242,33 @@ static void handle_refusal(struct fast_engine *fast)
     end(fast, TDMA_STATUS_BUS_ERROR);
 }
 
+/* The job has come to the element that an injected error strikes. */
+static bool strike(struct fast_engine *fast)
+{
+    static const uint32_t status[] = {
+        [TDMA_INJECT_BUS_ERROR] = TDMA_STATUS_BUS_ERROR,
+        [TDMA_INJECT_POISON] = TDMA_STATUS_POISONED,
+        [TDMA_INJECT_UNKNOWN_ID] = TDMA_STATUS_BAD_RESPONSE,
+        [TDMA_INJECT_DUPLICATE_ID] = TDMA_STATUS_BAD_RESPONSE,
+    };
+    struct tdma_inject *inject = &fast->base.inject;
+    struct fast_place place;
+    uint32_t kind = inject->kind;
+
+    if (!inject_ahead(fast) || inject->element != fast->plan.done) {
+        return false;
+    }
+    inject->kind = TDMA_INJECT_NONE;
+    if (kind >= sizeof(status) / sizeof(status[0]) ||
+        (kind == TDMA_INJECT_POISON && inject->side == TDMA_DST)) {
+        return false;           /* only a read can be poisoned */
+    }
+    fast_plan_place(&fast->plan, &place);
+    tdma_job_fault(fast->plan.job, inject->side, place.offset[inject->side]);
+    end(fast, status[kind]);
+    return true;
+}
+
 static bool fast_run(struct tdma_engine *engine, struct tdma_budget *budget)
 {
     struct fast_engine *fast = fast_of(engine);
@@ -236,6 +279,9 @@ static bool fast_run(struct tdma_engine *engine, struct tdma_budget *budget)
 
         if (plan->job->cancel) {
             end(fast, TDMA_STATUS_ABORTED);
+            break;
+        }
+        if (strike(fast)) {
             break;
         }
         ok = move_some(fast, budget);

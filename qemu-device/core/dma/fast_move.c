@@ -348,7 +348,8 @@ static uint64_t steps_to_border(const struct fast_plan *plan, unsigned side,
     if (at < 0) {
         steps = coef > 0 ? (uint64_t)-(at + 1) / coef + 1 : count;
     } else if ((uint64_t)at < extent) {
-        steps = (coef > 0 ? (extent - 1 - at) / coef : (uint64_t)at / -coef) + 1;
+        steps = 1 + (coef > 0 ? (extent - 1 - at) / coef
+                              : (uint64_t)at / -coef);
     } else if (coef < 0) {
         steps = (at - extent) / -coef + 1;
     }

@@ -58,7 +58,7 @@ void fast_plan_init(struct fast_plan *plan, struct tdma_job *job);
 /* Go to element @done. */
 void fast_plan_seek(struct fast_plan *plan, uint64_t done);
 
-/* Go on by @count steps of dimension @dim, from a place where all below are 0. */
+/* Go on by @count steps of dimension @dim; all indices below it are 0. */
 void fast_plan_advance(struct fast_plan *plan, unsigned dim, uint64_t count);
 
 /* Where the position is. */

@@ -343,7 +343,7 @@ void tdma_job_publish_final(struct tdma_job *job)
     bool ok = job->status == TDMA_STATUS_OK;
 
     flush_views(job);
-    /* A rejected descriptor's flags were not checked, nor is it anyone's end. */
+    /* The flags of a rejected descriptor were not checked. */
     if (ok || job->elements) {
         update_flag(job, TDMA_SRC, ok);
         update_flag(job, TDMA_DST, ok);

@@ -49,6 +49,9 @@ void tdma_thread_reset(struct tdma_thread *thread)
     clear_counters(thread->engine);
     thread->busy = false;
     thread->clear_counters = false;
+    thread->new_inject = false;
+    thread->inject = (struct tdma_inject) { 0 };
+    thread->engine->inject = thread->inject;
     thread->throttle_window = 0;
     thread->throttle_budget = 0;
     thread->cycles = 0;
@@ -474,12 +477,19 @@ static void begin(struct tdma_thread *thread)
         thread->clear_counters = false;
         clear_counters(engine);
     }
+    if (thread->new_inject) {
+        thread->new_inject = false;
+        engine->inject = thread->inject;
+    }
     tdma_unlock(core);
 }
 
 /* Counters to be cleared were cleared in the registers at once. */
 static void show_counters(struct tdma_thread *thread)
 {
+    if (!thread->new_inject) {
+        thread->inject.kind = thread->engine->inject.kind;
+    }
     if (!thread->clear_counters) {
         thread->cycles = thread->engine->cycles;
         thread->counters[TDMA_SRC] = thread->engine->counters[TDMA_SRC];
