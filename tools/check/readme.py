@@ -5,13 +5,16 @@
 A fenced block that begins with ```sh test is a script: it runs in the root of
 the checkout and must end with status 0. A ```text block right behind it (only
 empty lines between) is its output: its lines must appear in that order, "..."
-within a line stands for anything, a line "..." for any number of lines. Other
-blocks are for reading. Writes TAP, one test per block.
+within a line stands for anything, a line "..." for any number of lines. A
+block with file=PATH in its first line must stand in that file, line for line.
+Other blocks are for reading. Links to files must lead somewhere. Writes TAP,
+one test per block and per text with links.
 
 usage: readme.py [FILE...]    (default: README.md and Documentation/*.md)
 """
 
 import dataclasses
+import functools
 import glob
 import os
 import re
@@ -19,6 +22,7 @@ import subprocess
 import sys
 
 FENCE = re.compile(r"^```(.*)$")
+LINK = re.compile(r"\]\(([^)#]+)[^)]*\)")
 TIMEOUT = 600
 LAST_LINES = 20
 
@@ -35,7 +39,12 @@ class Block:
     follows: bool = False
 
     def is_test(self):
-        return self.info.split() == ["sh", "test"]
+        return self.info.split() == ["sh", "test"] or bool(self.quoted())
+
+    def quoted(self):
+        """The file that the block is a part of, or ""."""
+        words = [word for word in self.info.split() if word.startswith("file=")]
+        return words[0][len("file="):] if words else ""
 
 
 def blocks(path, text):
@@ -110,8 +119,30 @@ def run(block, root):
     return done.returncode, done.stdout.splitlines()
 
 
+def stands_in(lines, text):
+    """Whether lines follow each other in a text."""
+    return "\n" + "\n".join(lines) + "\n" in "\n" + text
+
+
+def quote_verdict(block, root):
+    with open(os.path.join(root, block.quoted()), encoding="utf-8") as text:
+        if stands_in(block.lines, text.read()):
+            return None
+    return "not what stands in " + block.quoted(), []
+
+
+def dead_links(path, text, root):
+    """Targets of links within the project that are not there."""
+    base = os.path.join(root, os.path.dirname(path))
+    return [target for target in LINK.findall(text)
+            if "://" not in target and
+            not os.path.exists(os.path.join(base, target))]
+
+
 def verdict(block, expected, root):
     """None if good, else why not, with the output."""
+    if block.quoted():
+        return quote_verdict(block, root)
     status, output = run(block, root)
     if status != 0:
         return "status %s" % status, output
@@ -121,25 +152,43 @@ def verdict(block, expected, root):
     return None
 
 
+def checks(paths, root):
+    """Title and verdict (a call) of everything there is to check."""
+    found = []
+    for path in paths:
+        name = os.path.relpath(path, root)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for block, expected in tests(blocks(name, text)):
+            title = "%s:%d %s" % (name, block.number, block.quoted() or
+                                  "; ".join(block.lines)[:60])
+            found.append((title, functools.partial(verdict, block, expected,
+                                                   root)))
+        if LINK.search(text):
+            found.append((name + " links", functools.partial(
+                link_verdict, name, text, root)))
+    return found
+
+
+def link_verdict(name, text, root):
+    dead = dead_links(name, text, root)
+    return ("links to nothing", dead) if dead else None
+
+
 def main(paths):
     root = os.path.dirname(os.path.dirname(os.path.dirname(
         os.path.abspath(__file__))))
     paths = paths or [os.path.join(root, "README.md")] + sorted(
         glob.glob(os.path.join(root, "Documentation", "*.md")))
-    pairs = []
-    for path in paths:
-        with open(path, encoding="utf-8") as text:
-            pairs += tests(blocks(os.path.relpath(path, root), text.read()))
+    found = checks(paths, root)
     print("TAP version 13")
-    if not pairs:
-        print("1..0 # SKIP no block is marked as a test")
+    if not found:
+        print("1..0 # SKIP nothing to check")
         return 0
-    print("1..%d" % len(pairs))
+    print("1..%d" % len(found))
     bad = 0
-    for number, (block, expected) in enumerate(pairs, 1):
-        title = "%s:%d %s" % (block.path, block.number,
-                              "; ".join(block.lines)[:60])
-        problem = verdict(block, expected, root)
+    for number, (title, call) in enumerate(found, 1):
+        problem = call()
         if problem is None:
             print("ok %d %s" % (number, title), flush=True)
             continue

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Commands out of Markdown."""
 
+import os
 import unittest
 
 import readme
@@ -43,6 +44,24 @@ class Blocks(unittest.TestCase):
     def test_no_end(self):
         with self.assertRaises(ValueError):
             readme.blocks("x.md", "```sh test\necho\n")
+
+
+class Quotes(unittest.TestCase):
+    def test_name(self):
+        block = readme.Block("x.md", 1, "c file=a/b.c", ["int x;"])
+        self.assertEqual(block.quoted(), "a/b.c")
+        self.assertTrue(block.is_test())
+
+    def test_whole_lines(self):
+        self.assertTrue(readme.stands_in(["b", "c"], "a\nb\nc\nd\n"))
+        self.assertFalse(readme.stands_in(["b", "d"], "a\nb\nc\nd\n"))
+        self.assertFalse(readme.stands_in(["b"], "ab\nbc\n"))
+
+    def test_dead_links(self):
+        text = "[a](no/such.md) [b](https://x.org/y) [c](readme.py#z)"
+        here = os.path.dirname(os.path.abspath(readme.__file__))
+        self.assertEqual(readme.dead_links("x.md", text, here),
+                         ["no/such.md"])
 
 
 class Matching(unittest.TestCase):
