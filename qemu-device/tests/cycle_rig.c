@@ -316,3 +316,8 @@ uint64_t rig_cycles(const struct rig *rig)
 {
     return rig->core->threads[0].engine->cycles;
 }
+
+const struct tdma_progress *rig_progress(const struct rig *rig, unsigned side)
+{
+    return tdma_cycle_engine_progress(rig->core->threads[0].engine, side);
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "dma/cycle_engine.h"
+#include "dma/cycle_progress.h"
 #include "tdma_core.h"
 #include "tdma_machine.h"
 
@@ -86,6 +87,9 @@ const struct tdma_record *rig_record(const struct rig *rig, unsigned queue,
 /* Counters of a side. */
 const struct tdma_counters *rig_counters(const struct rig *rig, unsigned side);
 uint64_t rig_cycles(const struct rig *rig);
+
+/* The progress tracker of a side. */
+const struct tdma_progress *rig_progress(const struct rig *rig, unsigned side);
 
 /* Registers. */
 void rig_write(struct rig *rig, uint64_t addr, uint64_t value);

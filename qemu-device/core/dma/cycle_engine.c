@@ -254,25 +254,25 @@ static void commit(struct cycle_engine *e)
 }
 
 /*
- * A response that fits no request. The descriptor to blame is the owner of
- * the ID if it has one, else the oldest that still expects responses.
+ * A response that fits no request. The element to blame is the one whose ID
+ * was answered twice, or else the oldest that has not been answered; its
+ * descriptor ends where it has come to.
  */
 static void bad_response(struct cycle_engine *e, unsigned side, unsigned id,
                          enum tdma_response_check check)
 {
-    struct tdma_trackerq_entry *head =
-        tdma_trackerq_head(&e->sub[side].progress.queue);
+    const struct tdma_progress *p = &e->sub[side].progress;
+    const struct tdma_slot *slot;
     struct tdma_flight *f;
 
-    if (check == TDMA_RESPONSE_DUPLICATE) {
-        f = &e->flight[e->memory.slot[side][id].flight];
-    } else if (head) {
-        f = &e->flight[head->flight];
-    } else {
+    if (check == TDMA_RESPONSE_UNKNOWN && !p->reorder.issued) {
         return;
     }
+    slot = &e->memory.slot[side][check == TDMA_RESPONSE_UNKNOWN
+                                 ? p->reorder.head : id];
+    f = &e->flight[slot->flight];
     if (f->job && !f->dead) {
-        f->job->fault_side = side == TDMA_SRC ? TDMA_SIDE_SRC : TDMA_SIDE_DST;
+        tdma_job_fault(f->job, side, slot->address);
         kill_flight(e, f, TDMA_STATUS_BAD_RESPONSE);
     }
 }
@@ -598,6 +598,14 @@ void tdma_cycle_engine_trace(struct tdma_engine *engine,
                              const struct tdma_cycle_trace *trace)
 {
     to_cycle(engine)->memory.trace = trace;
+}
+
+const struct tdma_progress *
+tdma_cycle_engine_progress(const struct tdma_engine *engine, unsigned side)
+{
+    const struct cycle_engine *e = (const struct cycle_engine *)engine;
+
+    return &e->sub[side].progress;
 }
 
 const struct tdma_engine_ops tdma_cycle_engine = {

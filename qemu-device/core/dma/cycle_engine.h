@@ -6,6 +6,7 @@
 #ifndef TDMA_CYCLE_ENGINE_H
 #define TDMA_CYCLE_ENGINE_H
 
+#include "cycle_progress.h"
 #include "cycle_trace.h"
 #include "tdma_engine.h"
 
@@ -15,5 +16,9 @@
  */
 void tdma_cycle_engine_trace(struct tdma_engine *engine,
                              const struct tdma_cycle_trace *trace);
+
+/* The progress tracker of @side, to look at. */
+const struct tdma_progress *
+tdma_cycle_engine_progress(const struct tdma_engine *engine, unsigned side);
 
 #endif /* TDMA_CYCLE_ENGINE_H */
