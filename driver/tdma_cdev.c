@@ -148,16 +148,18 @@ static int tdma_ioc_wait(struct tdma_call *call)
  * @cmd: its number
  * @size: size of its structure
  * @min_size: what the first version of the structure had
+ * @results: the structure goes back to the caller
  * @handler: carries it out
  */
 struct tdma_op {
 	unsigned int cmd;
 	u32 size;
 	u32 min_size;
+	bool results;
 	int (*handler)(struct tdma_call *call);
 };
 
-#define TDMA_OP(_cmd, _handler, _struct, _last)				\
+#define TDMA_OP(_cmd, _handler, _struct, _last, _results)		\
 	[_IOC_NR(_cmd)] = {						\
 		.cmd = (_cmd),						\
 		.size = sizeof(struct _struct) +			\
@@ -165,17 +167,21 @@ struct tdma_op {
 			BUILD_BUG_ON_ZERO(sizeof(struct _struct) <	\
 					  _IOC_SIZE(_cmd)),		\
 		.min_size = offsetofend(struct _struct, _last),		\
+		.results = (_results),					\
 		.handler = (_handler),					\
 	}
 
 static const struct tdma_op tdma_ops[] = {
-	TDMA_OP(TDMA_IOC_QUERY, tdma_ioc_query, tdma_query, reserved),
-	TDMA_OP(TDMA_IOC_BUF_PIN, tdma_ioc_buf_pin, tdma_buf_pin, reserved),
+	TDMA_OP(TDMA_IOC_QUERY, tdma_ioc_query, tdma_query, reserved, true),
+	TDMA_OP(TDMA_IOC_BUF_PIN, tdma_ioc_buf_pin, tdma_buf_pin, reserved,
+		true),
 	TDMA_OP(TDMA_IOC_BUF_ALLOC, tdma_ioc_buf_alloc, tdma_buf_alloc,
-		reserved),
-	TDMA_OP(TDMA_IOC_BUF_FREE, tdma_ioc_buf_free, tdma_buf_free, handle),
-	TDMA_OP(TDMA_IOC_SUBMIT, tdma_ioc_submit, tdma_submit, error_side),
-	TDMA_OP(TDMA_IOC_WAIT, tdma_ioc_wait, tdma_wait, record),
+		reserved, true),
+	TDMA_OP(TDMA_IOC_BUF_FREE, tdma_ioc_buf_free, tdma_buf_free, handle,
+		false),
+	TDMA_OP(TDMA_IOC_SUBMIT, tdma_ioc_submit, tdma_submit, error_side,
+		true),
+	TDMA_OP(TDMA_IOC_WAIT, tdma_ioc_wait, tdma_wait, record, true),
 };
 
 /* Large enough for the structure of every ioctl */
@@ -211,7 +217,7 @@ static int tdma_copy_arg(const struct tdma_op *op, union tdma_arg *arg,
 	if (*user_size > PAGE_SIZE)
 		return -E2BIG;
 	/* A structure that cannot be written is found before, not after. */
-	if (put_user(*user_size, user))
+	if (op->results && put_user(*user_size, user))
 		return -EFAULT;
 	return copy_struct_from_user(arg, op->size, user, *user_size);
 }
@@ -237,7 +243,7 @@ static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
 	/* Read twice by copy_struct_from_user(): the first one counts. */
 	arg.size = user_size;
 	ret = op->handler(&call);
-	if (ret && !call.report)
+	if (!op->results || (ret && !call.report))
 		return ret;
 	if (copy_to_user((void __user *)user, &arg,
 			 min(op->size, user_size)))
