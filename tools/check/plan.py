@@ -39,8 +39,8 @@ class Context:
 def qtests(context):
     """The device's tests in QEMU's own framework, one suite per program."""
     binaries = os.path.join(context.build, "qemu")
-    environment = {"QTEST_QEMU_BINARY": "%s -L %s" % (
-        context.qemu, os.path.join(binaries, "firmware"))}
+    # The framework takes the architecture from the end of the name.
+    environment = {"QTEST_QEMU_BINARY": context.qemu}
     sources = glob.glob(os.path.join(context.top, "qemu-device", "qtest",
                                      "*-test.c"))
     for source in sorted(sources):

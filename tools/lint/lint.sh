@@ -13,6 +13,7 @@ set -euo pipefail
 . "$TDMA_TOP/tools/setup/qemu-paths.sh"
 
 HERE=$TDMA_TOP/tools/lint
+STYLE=$TDMA_BUILD/style
 
 # files PATTERN...: the project's files, tracked or about to be.
 files() {
@@ -62,26 +63,32 @@ complaints() {
 	[ -z "$output" ] || { printf '%s\n' "$output"; return 1; }
 }
 
+# A place outside the checkout that looks like a source tree: checkers leave
+# files in the current directory, and have other rules for what is in tests/.
+prepare_style() {
+	mkdir -p "$STYLE/tests" "$STYLE/hw" "$STYLE/include"
+	ln -sfn "$TDMA_TOP"/{driver,uapi,selftests} "$STYLE"
+	ln -sfn "$TDMA_TOP/qemu-device/qtest" "$STYLE/tests/qtest"
+	ln -sfn "$TDMA_TOP/qemu-device/hw" "$STYLE/hw/tensordma"
+	ln -sfn "$TDMA_TOP/qemu-device/core" "$STYLE/hw/tensordma-core"
+}
+
 # kernel_style COLUMNS FILE...: checkpatch needs its lists beside it, no tree.
 kernel_style() {
 	local columns=$1
 	shift
 
+	cd "$STYLE"
 	complaints "$HERE/checkpatch.ignore" \
 		perl "$(kernel_source)/scripts/checkpatch.pl" --no-tree --strict \
-		--terse --no-summary --show-types \
+		--root="$STYLE" --terse --no-summary --show-types \
 		--max-line-length="$columns" -f "$@"
 }
 
-# QEMU's checkpatch has other rules for what lies under tests/.
 qemu_style() {
-	local style=$TDMA_BUILD/style list
+	local list
 
-	mkdir -p "$style/tests" "$style/hw"
-	ln -sfn "$TDMA_TOP/qemu-device/qtest" "$style/tests/qtest"
-	ln -sfn "$TDMA_TOP/qemu-device/hw" "$style/hw/tensordma"
-	ln -sfn "$TDMA_TOP/qemu-device/core" "$style/hw/tensordma-core"
-	cd "$style"
+	cd "$STYLE"
 	mapfile -t list < <(find -L hw tests -name '*.[ch]' | sort)
 	complaints "$HERE/qemu-checkpatch.ignore" \
 		perl "$(qemu_dir)/src/scripts/checkpatch.pl" --no-tree --terse \
@@ -126,7 +133,7 @@ main() {
 	local quick=${1:-}
 
 	cd "$TDMA_TOP"
-	mkdir -p "$TDMA_BUILD"
+	prepare_style
 	tap_test "text: licence lines, white space" \
 		on_files "$TDMA_PYTHON" "$HERE/text.py" -- .
 	tap_test "codespell" on_files codespell --ignore-words \
