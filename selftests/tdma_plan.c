@@ -220,8 +220,6 @@ static bool is_affine(const struct tdma_row *row)
 
 static const char *unit_missing(const struct tdma_row *row)
 {
-	if (op_is(row, "reorder_pad"))
-		return "blocked layouts by name";
 	if (op_is(row, "sort") || op_is(row, "prefix_sum"))
 		return "cross-lane unit";
 	return "indirect streams";

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kselftest.h"
+#include "tdma_blocked.h"
 #include "tdma_random.h"
 #include "tdma_ref.h"
 #include "tdma_replay.h"
@@ -23,10 +24,29 @@ static long mismatch(struct tdma_replay *r)
 	return at;
 }
 
-static void run_slots(struct tdma_replay *r, union tdma_slot *slots,
-		      struct tdma_verdict *v)
+/* What a row is: a descriptor, and for layout names their meaning. */
+struct plan {
+	union tdma_slot slots[2];
+	struct tdma_blocked blocked;
+	bool is_blocked;
+};
+
+static void reference(struct tdma_replay *r, const struct plan *p)
 {
-	struct tdma_desc *d = &slots[0].desc;
+	const struct tdma_desc *d = &p->slots[0].desc;
+
+	if (p->is_blocked)
+		tdma_blocked_reference(&p->blocked, r->src.image,
+				       r->dst.image);
+	else
+		tdma_ref_run(d, d->flags & TDMA_DESC_EXT ? &p->slots[1].ext :
+			     NULL, r->src.image, r->dst.image);
+}
+
+static void run_plan(struct tdma_replay *r, struct plan *p,
+		     struct tdma_verdict *v)
+{
+	struct tdma_desc *d = &p->slots[0].desc;
 	__u64 elements = tdma_ref_elements(d);
 	struct tdma_record rec;
 	long at;
@@ -34,7 +54,7 @@ static void run_slots(struct tdma_replay *r, union tdma_slot *slots,
 
 	d->src_segment = r->src.handle;
 	d->dst_segment = r->dst.handle;
-	ret = tdma_run(r->fd, slots, &rec);
+	ret = tdma_run(r->fd, p->slots, &rec);
 	v->result = KSFT_FAIL;
 	v->bytes = elements * d->elem_bytes;
 	v->cycles = rec.cycles;
@@ -42,8 +62,7 @@ static void run_slots(struct tdma_replay *r, union tdma_slot *slots,
 		snprintf(v->why, sizeof(v->why), "%s", strerror(-ret));
 		return;
 	}
-	tdma_ref_run(d, d->flags & TDMA_DESC_EXT ? &slots[1].ext : NULL,
-		     r->src.image, r->dst.image);
+	reference(r, p);
 	at = mismatch(r);
 	if (rec.status != TDMA_STATUS_OK || rec.dst_done != elements)
 		snprintf(v->why, sizeof(v->why),
@@ -55,21 +74,42 @@ static void run_slots(struct tdma_replay *r, union tdma_slot *slots,
 		v->result = KSFT_PASS;
 }
 
+static const char *plan_blocked(const struct tdma_row *row, __u64 payload,
+				struct plan *p)
+{
+	const char *names = strchr(row->notes, ' ');
+	const struct tdma_blocked *b = &p->blocked;
+
+	p->is_blocked = true;
+	/* The first word is the number format. */
+	if (!names || !tdma_blocked_parse(&p->blocked, names + 1,
+					  row->elem_bytes, payload))
+		return "layouts as 'abcd->aBcd16b dims 1x2x3x4'";
+	if (tdma_blocked_bytes(b, &b->src) > SPAN_BYTES ||
+	    tdma_blocked_bytes(b, &b->dst) > SPAN_BYTES)
+		return "a larger buffer";
+	return tdma_blocked_plan(b, p->slots);
+}
+
 void tdma_replay_row(struct tdma_replay *r, const struct tdma_row *row,
 		     struct tdma_verdict *v)
 {
-	union tdma_slot slots[2];
-	const char *needs = tdma_row_plan(row, &r->limits, slots);
+	struct plan p = {};
+	const char *needs;
 
+	if (!strcmp(row->op, "reorder_pad"))
+		needs = plan_blocked(row, r->limits.payload, &p);
+	else
+		needs = tdma_row_plan(row, &r->limits, p.slots);
 	memset(v, 0, sizeof(*v));
 	v->result = KSFT_SKIP;
 	if (needs)
 		snprintf(v->why, sizeof(v->why), "needs %s", needs);
-	else if (slots[0].desc.flags & TDMA_DESC_EXT &&
+	else if (p.slots[0].desc.flags & TDMA_DESC_EXT &&
 		 !(r->caps.features & TDMA_FEATURE_EXT))
 		snprintf(v->why, sizeof(v->why), "needs TDMA_FEATURE_EXT");
 	else
-		run_slots(r, slots, v);
+		run_plan(r, &p, v);
 }
 
 int tdma_replay_open(struct tdma_replay *r)

@@ -11,7 +11,9 @@
 /* Columns, in the order of the file. */
 enum column {
 	NAME, TIER, FAMILY, OP, ELEM_BYTES, SIZES, SRC_STRIDES, DST_STRIDES,
-	SRC_OFFSET, DST_OFFSET, FILL_PAD, COLUMNS_USED,
+	SRC_OFFSET, DST_OFFSET, FILL_PAD, TABLE_ROWS, ROW_ELEMS, NUM_INDICES,
+	POOLING, DISTRIBUTION, WEIGHT, PAYLOAD_BYTES, MIN_NDIM, SRC_RUN_BYTES,
+	DST_RUN_BYTES, JOINT_RUN_BYTES, SOURCE, NOTES, COLUMNS,
 };
 
 FILE *tdma_table_open(void)
@@ -51,9 +53,9 @@ static int parse_list(const char *text, __s64 *list)
 
 static int parse_row(char *line, struct tdma_row *row)
 {
-	char *field[COLUMNS_USED];
+	char *field[COLUMNS];
 
-	for (int i = 0; i < COLUMNS_USED; i++) {
+	for (int i = 0; i < COLUMNS; i++) {
 		field[i] = strsep(&line, "\t\n");
 		if (!field[i])
 			return -1;
@@ -63,6 +65,7 @@ static int parse_row(char *line, struct tdma_row *row)
 	row->family = field[FAMILY];
 	row->op = field[OP];
 	row->fill_pad = field[FILL_PAD];
+	row->notes = field[NOTES];
 	row->elem_bytes = strtoul(field[ELEM_BYTES], NULL, 10);
 	row->src_offset = strtoll(field[SRC_OFFSET], NULL, 10);
 	row->dst_offset = strtoll(field[DST_OFFSET], NULL, 10);

@@ -15,6 +15,7 @@ struct tdma_row {
 	const char *family;
 	const char *op;
 	const char *fill_pad;
+	const char *notes;
 	__u32 elem_bytes;
 	int ndims;
 	__s64 size[TDMA_MAX_DIMS];
@@ -40,7 +41,7 @@ void tdma_row_free(struct tdma_row *row);
 /*
  * The descriptor of a row, placed from byte 0 of both buffers on, scaled to
  * @limits by the rules of cases/README.md. NULL, or what would be needed to
- * run it.
+ * run it. Rows that are layout names are for tdma_blocked.h.
  */
 const char *tdma_row_plan(const struct tdma_row *row,
 			  const struct tdma_row_limits *limits,
