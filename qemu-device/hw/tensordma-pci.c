@@ -344,8 +344,8 @@ static void tensordma_realize(PCIDevice *pdev, Error **errp)
     if (!runstate_is_running()) {
         tensordma_forbid(s, TENSORDMA_HOLD_STOPPED);
     }
-    s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s),
-        tensordma_vm_state_change, s);
+    s->vm_state = qemu_add_vm_change_state_handler(tensordma_vm_state_change,
+                                                   s);
     return;
 
 undo_capabilities:
