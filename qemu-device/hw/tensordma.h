@@ -13,7 +13,7 @@
  * the worker asks for it to be done by whoever holds it (tensordma-worker.c).
  *
  * With x-inline=on there are no workers: a bottom half runs the quanta under
- * the BQL, in an order that repeats (qtest, fuzzing, replay).
+ * the BQL (qtest, fuzzing).
  */
 #ifndef HW_TENSORDMA_H
 #define HW_TENSORDMA_H

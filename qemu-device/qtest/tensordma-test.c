@@ -1149,6 +1149,120 @@ static void test_translated_code(void)
     rig_free(rig);
 }
 
+/* Hostile software: values, places and descriptors at random */
+
+static unsigned any(unsigned count)
+{
+    return g_test_rand_int_range(0, count);
+}
+
+static uint64_t any_value(Board *b)
+{
+    const uint64_t pool[] = {
+        0, 1, 2, UINT32_MAX, UINT64_MAX, 1ULL << 63, b->ring, RECORDS,
+        SEGMENTS, TAIL, SRC, DST, ROM, b->regs.addr, b->hbm.addr, LOCAL_APIC,
+        HOLE, any(16), any(4096), any(INT32_MAX),
+        (uint64_t)any(INT32_MAX) << 33,
+    };
+
+    return pool[any(ARRAY_SIZE(pool))];
+}
+
+static uint64_t any_register(void)
+{
+    switch (any(8)) {
+    case 0:
+        return TDMA_REG_CONTROL + 4 * any(6);
+    case 1:
+        return TDMA_THREAD_BASE + any(4) * TDMA_THREAD_STRIDE + 4 * any(12);
+    case 2:
+        return TDMA_CONTEXT_BASE + any(3) * TDMA_CONTEXT_STRIDE + 4 * any(4);
+    case 3:
+        return TDMA_SYNC_BASE + any(4) * TDMA_SYNC_STRIDE + 4 * any(2);
+    case 4:
+        return TDMA_DOORBELL_BASE + any(4) * TDMA_DOORBELL_STRIDE;
+    case 5:
+        return any(TDMA_BAR0_SIZE / 4 - 1) * 4;
+    default:
+        return queue_reg(any(4), 4 * any(24));
+    }
+}
+
+/* A valid descriptor with a few fields that are not, maybe */
+static void any_descriptor(Rig *rig, Board *b)
+{
+    struct tdma_desc d = any(2) ? huge_desc() : copy_desc(any(4), any(4), 64);
+    uint8_t *bytes = (uint8_t *)&d;
+
+    for (unsigned i = any(4); i; i--) {
+        bytes[any(sizeof(d))] = any(3) ? any(8) : any(256);
+    }
+    qtest_memwrite(rig->qts, b->ring + any(SLOTS) * sizeof(d), &d, sizeof(d));
+}
+
+static void any_act(Rig *rig, Board *b)
+{
+    switch (any(256)) {
+    case 0:
+        flr(b);
+        board_remap(b);
+        break;
+    case 1:
+        set_bus_master(b, false);
+        set_bus_master(b, true);
+        break;
+    case 2 ... 3:
+        qtest_qmp_assert_success(rig->qts, "{ 'execute': 'stop' }");
+        wr(b, any_register(), any_value(b));
+        qtest_qmp_assert_success(rig->qts, "{ 'execute': 'cont' }");
+        break;
+    case 4 ... 7:
+        wr(b, TDMA_REG_CONTROL, TDMA_CONTROL_ENABLE);
+        set_segment(rig, b, SEG_SRC, TDMA_SPACE_HOST, SRC, DATA_SIZE);
+        set_segment(rig, b, SEG_DST, TDMA_SPACE_HOST, DST, DATA_SIZE);
+        set_segment(rig, b, any(NUM_SEGMENTS), any(4), any_value(b),
+                    any_value(b));
+        break;
+    case 8 ... 31:
+        queue_configure(b, any(4));
+        wrq(b, any(4), TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE | any(16));
+        break;
+    case 32 ... 63:
+        any_descriptor(rig, b);
+        break;
+    case 64 ... 127:
+        doorbell(b, any(4), any(SLOTS + 2));
+        break;
+    case 128 ... 159:
+        rd(b, any_register());
+        break;
+    case 160 ... 191:
+        wr64(b, any_register() & ~7ULL, any_value(b));
+        break;
+    default:
+        wr(b, any_register(), any_value(b));
+        break;
+    }
+}
+
+static void test_storm(const void *opaque)
+{
+    Rig *rig = rig_started(opaque);
+    Board *b = &rig->board[0];
+
+    for (int i = 0; i < 10000; i++) {
+        any_act(rig, b);
+    }
+    g_assert_cmphex(rd(b, TDMA_REG_ID), ==, TDMA_ID_VALUE);
+    qtest_system_reset(rig->qts);
+    for (int i = 0; i < 2; i++) {
+        board_remap(&rig->board[i]);
+        board_start(rig, &rig->board[i]);
+        check_works(rig, &rig->board[i]);
+    }
+    rig_free(rig);
+}
+
 static void test_properties(void)
 {
     static const struct {
@@ -1178,6 +1292,19 @@ static void test_properties(void)
     qtest_qmp_assert_success(qts, "{ 'execute': 'device_add', 'arguments':"
         " { 'driver': 'tensordma', 'bus': 'rp', 'threads': 1,"
         " 'fidelity': 'cycle', 'hbm-size': 4096 } }");
+    qtest_quit(qts);
+}
+
+/* Errors can be injected as into real hardware. */
+static void test_aer(void)
+{
+    QTestState *qts = qtest_initf("-machine q35 -nodefaults -bios %s "
+                                  "-device pcie-root-port,id=rp "
+                                  "-device tensordma,id=t0,bus=rp", rom_file);
+    g_autofree char *text = qtest_hmp(qts,
+                                      "pcie_aer_inject_error t0 RCVR");
+
+    g_assert_nonnull(strstr(text, "OK id: t0"));
     qtest_quit(qts);
 }
 
@@ -1255,6 +1382,7 @@ static const Case cases[] = {
     { "disable", test_disable },
     { "stop", test_stop },
     { "unplug", test_unplug },
+    { "storm", test_storm },
 };
 
 int main(int argc, char **argv)
@@ -1274,6 +1402,7 @@ int main(int argc, char **argv)
     qtest_add_func("/tensordma/translated-code", test_translated_code);
     qtest_add_func("/tensordma/translation", test_translation);
     qtest_add_func("/tensordma/properties", test_properties);
+    qtest_add_func("/tensordma/aer", test_aer);
     qtest_add_func("/tensordma/migration-blocked", test_migration_blocked);
     ret = g_test_run();
     unlink(rom_file);
