@@ -185,6 +185,7 @@ struct tdma_properties machine_properties(void)
 #undef DEFAULT_VALUE
     };
 
+    p.fidelity = test_env("TDMA_FIDELITY", TDMA_FIDELITY_FAST);
     p.hbm_size = HBM_BYTES;
     p.fidelity = test_env("TDMA_FIDELITY", TDMA_FIDELITY_FAST);
     p.vectors = MACHINE_VECTORS;

@@ -90,7 +90,10 @@ struct queue_config {
     bool tail_in_memory;
 };
 
-/* The properties' defaults, with little HBM */
+/*
+ * The properties' defaults, with little HBM; TDMA_FIDELITY in the environment
+ * (0 or 1) chooses the engine.
+ */
 struct tdma_properties machine_properties(void);
 
 /* A machine that is enabled and has the tables of contexts 0..3 set up */
