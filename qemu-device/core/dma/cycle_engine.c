@@ -280,19 +280,15 @@ static void bad_response(struct cycle_engine *e, unsigned side, unsigned id,
 static void respond(struct cycle_engine *e, unsigned side)
 {
     struct tdma_progress *p = &e->sub[side].progress;
+    int id;
 
-    for (unsigned n = 0; n < e->memory.ports; n++) {
-        int id = tdma_memory_response(&e->memory, side);
-        enum tdma_response_check check;
+    while ((id = tdma_memory_response(&e->memory, side)) >= 0) {
+        enum tdma_response_check check = tdma_reorder_receive(&p->reorder, id);
 
-        if (id < 0) {
-            break;
-        }
-        e->moved = true;
-        check = tdma_reorder_receive(&p->reorder, id);
         if (check != TDMA_RESPONSE_OK) {
             bad_response(e, side, id, check);
         }
+        e->moved = true;
     }
     if (tdma_progress_tick(p, e->commit.sequence[side])) {
         e->moved = true;

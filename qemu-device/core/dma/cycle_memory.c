@@ -80,6 +80,8 @@ void tdma_memory_reset(struct tdma_memory *m, uint64_t seed)
 void tdma_memory_open(struct tdma_memory *m)
 {
     memcpy(m->room, m->bandwidth, sizeof(m->room));
+    m->ports_left[TDMA_SRC] = m->ports_left[TDMA_DST] = m->ports;
+    m->delivered[TDMA_SRC] = m->delivered[TDMA_DST] = m->ids;
 }
 
 /* splitmix64: one 64-bit state, every state good */

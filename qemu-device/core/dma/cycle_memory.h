@@ -54,6 +54,7 @@ struct tdma_memory {
 
     unsigned bandwidth[TDMA_SPACE_HBM + 1];     /* per cycle */
     unsigned room[TDMA_SPACE_HBM + 1];          /* left in this cycle */
+    unsigned ports_left[TDMA_SIDES];            /* the same of responses */
 
     /*
      * Requests in flight by the cycle in which their latency is over:
@@ -72,6 +73,7 @@ struct tdma_memory {
     unsigned answer_mask;
     unsigned answer_head[TDMA_SIDES];
     unsigned answer_tail[TDMA_SIDES];
+    unsigned delivered[TDMA_SIDES];     /* last ID */
 
     unsigned outstanding[TDMA_SIDES];   /* accepted and not answered */
 };
@@ -103,7 +105,10 @@ unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
 /* Let the latencies of this cycle run out. */
 void tdma_memory_serve(struct tdma_memory *m);
 
-/* Next response of @side, or -1; at most ports times in a cycle. */
+/*
+ * Next response of @side in this cycle, or -1. One that was injected comes
+ * with the one it disturbs and takes no port.
+ */
 static inline int tdma_memory_response(struct tdma_memory *m, unsigned side)
 {
     uint16_t id;
@@ -111,7 +116,15 @@ static inline int tdma_memory_response(struct tdma_memory *m, unsigned side)
     if (m->answer_head[side] == m->answer_tail[side]) {
         return -1;
     }
-    id = m->answer[side][m->answer_head[side]++ & m->answer_mask];
+    id = m->answer[side][m->answer_head[side] & m->answer_mask];
+    if (id != m->delivered[side] && id < m->ids) {
+        if (!m->ports_left[side]) {
+            return -1;
+        }
+        m->ports_left[side]--;
+    }
+    m->answer_head[side]++;
+    m->delivered[side] = id;
     if (m->trace) {
         m->trace->response(m->trace->opaque, m->now, side, id);
     }
