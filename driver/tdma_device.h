@@ -37,6 +37,7 @@
 #define TDMA_NAME		"tensordma"
 #define TDMA_MAX_VECTORS	32
 
+struct dentry;
 struct gen_pool;
 struct tdma_dmaengine;
 
@@ -91,6 +92,7 @@ struct tdma_vector {
  * @misc: /dev/tensordmaN
  * @misc_name: its name
  * @dma: dmaengine registration
+ * @debugfs: its directory
  */
 struct tdma_device {
 	struct kref ref;
@@ -125,6 +127,7 @@ struct tdma_device {
 	struct miscdevice misc;
 	char misc_name[16];
 	struct tdma_dmaengine *dma;
+	struct dentry *debugfs;
 };
 
 struct tdma_device *tdma_device_alloc(struct pci_dev *pdev);

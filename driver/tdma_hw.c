@@ -33,6 +33,12 @@ static void __iomem *tdma_queue_reg(const struct tdma_hw *hw, u32 queue,
 	return hw->regs + TDMA_QUEUE_BASE + queue * TDMA_QUEUE_STRIDE + reg;
 }
 
+static void __iomem *tdma_thread_reg(const struct tdma_hw *hw, u32 thread,
+				     u32 reg)
+{
+	return hw->regs + TDMA_THREAD_BASE + thread * TDMA_THREAD_STRIDE + reg;
+}
+
 /* Two 4-byte writes: not every architecture has an 8-byte one. */
 static void tdma_write64(u64 value, void __iomem *addr)
 {
@@ -81,6 +87,54 @@ int tdma_hw_init(struct tdma_hw *hw, void __iomem *regs)
 	hw->hbm_size = tdma_global_read(hw, TDMA_REG_HBM_SIZE) |
 		(u64)tdma_global_read(hw, TDMA_REG_HBM_SIZE + 4) << 32;
 	return tdma_hw_plausible(hw) ? 0 : -ENODEV;
+}
+
+/**
+ * tdma_hw_thread_read - read a register of a DMA thread
+ * @hw: the device
+ * @thread: the thread
+ * @reg: TDMA_THREAD_*
+ *
+ * Return: its value.
+ */
+u32 tdma_hw_thread_read(const struct tdma_hw *hw, u32 thread, u32 reg)
+{
+	return readl(tdma_thread_reg(hw, thread, reg));
+}
+
+/**
+ * tdma_hw_thread_read64 - read a 64-bit counter of a DMA thread
+ * @hw: the device
+ * @thread: the thread
+ * @reg: TDMA_THREAD_*, TDMA_COUNTER_*
+ *
+ * The counter may be running: read again if the upper half moved meanwhile.
+ *
+ * Return: its value.
+ */
+u64 tdma_hw_thread_read64(const struct tdma_hw *hw, u32 thread, u32 reg)
+{
+	u32 high, low, next = tdma_hw_thread_read(hw, thread, reg + 4);
+
+	do {
+		high = next;
+		low = tdma_hw_thread_read(hw, thread, reg);
+		next = tdma_hw_thread_read(hw, thread, reg + 4);
+	} while (next != high);
+	return (u64)high << 32 | low;
+}
+
+/**
+ * tdma_hw_thread_write - write a register of a DMA thread
+ * @hw: the device
+ * @thread: the thread
+ * @reg: TDMA_THREAD_*
+ * @value: the value
+ */
+void tdma_hw_thread_write(const struct tdma_hw *hw, u32 thread, u32 reg,
+			  u32 value)
+{
+	writel(value, tdma_thread_reg(hw, thread, reg));
 }
 
 /**

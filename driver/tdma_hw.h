@@ -74,6 +74,11 @@ u32 tdma_hw_generation(const struct tdma_hw *hw);
 void tdma_hw_enable(const struct tdma_hw *hw, bool enable);
 int tdma_hw_reset(const struct tdma_hw *hw);
 
+u32 tdma_hw_thread_read(const struct tdma_hw *hw, u32 thread, u32 reg);
+u64 tdma_hw_thread_read64(const struct tdma_hw *hw, u32 thread, u32 reg);
+void tdma_hw_thread_write(const struct tdma_hw *hw, u32 thread, u32 reg,
+			  u32 value);
+
 void tdma_hw_context_set(const struct tdma_hw *hw, u32 context, u64 table,
 			 u32 count);
 

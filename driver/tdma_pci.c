@@ -9,6 +9,7 @@
 
 #include "tdma_cdev.h"
 #include "tdma_context.h"
+#include "tdma_debugfs.h"
 #include "tdma_device.h"
 #include "tdma_dmaengine.h"
 #include "tdma_file.h"
@@ -178,6 +179,7 @@ static int tdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return ret;
 	}
 	pci_set_drvdata(pdev, tdev);
+	tdma_debugfs_init(tdev);
 	pci_save_state(pdev);
 	dev_info(&pdev->dev,
 		 "%s: %u threads, %u queues, %llu MiB HBM, %s fidelity\n",
@@ -191,6 +193,7 @@ static void tdma_remove(struct pci_dev *pdev)
 {
 	struct tdma_device *tdev = pci_get_drvdata(pdev);
 
+	tdma_debugfs_fini(tdev);
 	tdma_cdev_unregister(tdev);
 	tdma_device_release_name(tdev);
 	tdma_shut_down(tdev);

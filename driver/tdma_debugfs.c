@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * debugfs: what the DMA threads count, and their throttle.
+ *
+ *	/sys/kernel/debug/tensordmaN/threadM/counters
+ *		cycles, then a line per counter: name, source, destination
+ *		(A20). Writing anything clears them.
+ *	/sys/kernel/debug/tensordmaN/threadM/throttle
+ *		"WINDOW BUDGET": each side issues at most BUDGET requests per
+ *		WINDOW cycles (A21). "0 0" is off, as after every reset.
+ *
+ * All fail with ENODEV while the device is being reset.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "tdma_debugfs.h"
+#include "tdma_device.h"
+
+/**
+ * struct tdma_debugfs_thread - what a file of a thread's directory is about
+ * @tdev: the device
+ * @thread: the thread
+ */
+struct tdma_debugfs_thread {
+	struct tdma_device *tdev;
+	u32 thread;
+};
+
+static const struct {
+	const char *name;
+	u32 offset;
+} tdma_counters[] = {
+	{ "requests", TDMA_COUNTER_REQUESTS },
+	{ "stall_backpressure", TDMA_COUNTER_STALL_BACKPRESSURE },
+	{ "stall_throttle", TDMA_COUNTER_STALL_THROTTLE },
+	{ "stall_ids", TDMA_COUNTER_STALL_IDS },
+	{ "stall_hazard", TDMA_COUNTER_STALL_HAZARD },
+	{ "pipeline_fill", TDMA_COUNTER_PIPELINE_FILL },
+	{ "outstanding_max", TDMA_COUNTER_OUTSTANDING_MAX },
+};
+
+/* Registers may be used until tdma_debugfs_put(). */
+static int tdma_debugfs_get(struct tdma_device *tdev)
+{
+	down_read(&tdev->lock);
+	if (tdev->state == TDMA_RUNNING)
+		return 0;
+	up_read(&tdev->lock);
+	return -ENODEV;
+}
+
+static void tdma_debugfs_put(struct tdma_device *tdev)
+{
+	up_read(&tdev->lock);
+}
+
+static int counters_show(struct seq_file *seq, void *unused)
+{
+	const struct tdma_debugfs_thread *file = seq->private;
+	const struct tdma_hw *hw = &file->tdev->hw;
+	unsigned int i;
+	int ret;
+
+	ret = tdma_debugfs_get(file->tdev);
+	if (ret)
+		return ret;
+	seq_printf(seq, "cycles %llu\n",
+		   tdma_hw_thread_read64(hw, file->thread, TDMA_THREAD_CYCLES));
+	for (i = 0; i < ARRAY_SIZE(tdma_counters); i++)
+		seq_printf(seq, "%s %llu %llu\n", tdma_counters[i].name,
+			   tdma_hw_thread_read64(hw, file->thread,
+						 TDMA_THREAD_SRC_COUNTERS +
+						 tdma_counters[i].offset),
+			   tdma_hw_thread_read64(hw, file->thread,
+						 TDMA_THREAD_DST_COUNTERS +
+						 tdma_counters[i].offset));
+	tdma_debugfs_put(file->tdev);
+	return 0;
+}
+
+static ssize_t counters_write(struct file *filp, const char __user *from,
+			      size_t count, loff_t *pos)
+{
+	const struct seq_file *seq = filp->private_data;
+	const struct tdma_debugfs_thread *file = seq->private;
+	int ret;
+
+	ret = tdma_debugfs_get(file->tdev);
+	if (ret)
+		return ret;
+	tdma_hw_thread_write(&file->tdev->hw, file->thread,
+			     TDMA_THREAD_COUNTER_CLEAR, 1);
+	tdma_debugfs_put(file->tdev);
+	return count;
+}
+
+static int counters_open(struct inode *inode, struct file *filp)
+{
+	return single_open(filp, counters_show, inode->i_private);
+}
+
+static const struct file_operations tdma_counters_fops = {
+	.owner = THIS_MODULE,
+	.open = counters_open,
+	.read = seq_read,
+	.write = counters_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static int throttle_show(struct seq_file *seq, void *unused)
+{
+	const struct tdma_debugfs_thread *file = seq->private;
+	const struct tdma_hw *hw = &file->tdev->hw;
+	int ret;
+
+	ret = tdma_debugfs_get(file->tdev);
+	if (ret)
+		return ret;
+	seq_printf(seq, "%u %u\n",
+		   tdma_hw_thread_read(hw, file->thread,
+				       TDMA_THREAD_THROTTLE_WINDOW),
+		   tdma_hw_thread_read(hw, file->thread,
+				       TDMA_THREAD_THROTTLE_BUDGET));
+	tdma_debugfs_put(file->tdev);
+	return 0;
+}
+
+static ssize_t throttle_write(struct file *filp, const char __user *from,
+			      size_t count, loff_t *pos)
+{
+	const struct seq_file *seq = filp->private_data;
+	const struct tdma_debugfs_thread *file = seq->private;
+	u32 window, budget;
+	char text[32] = "";
+	char end;
+	int ret;
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, count))
+		return -EFAULT;
+	if (sscanf(strim(text), "%u %u%c", &window, &budget, &end) != 2)
+		return -EINVAL;
+	/* A window without a budget would stop the thread for good. */
+	if (!window != !budget)
+		return -EINVAL;
+
+	ret = tdma_debugfs_get(file->tdev);
+	if (ret)
+		return ret;
+	tdma_hw_thread_write(&file->tdev->hw, file->thread,
+			     TDMA_THREAD_THROTTLE_BUDGET, budget);
+	tdma_hw_thread_write(&file->tdev->hw, file->thread,
+			     TDMA_THREAD_THROTTLE_WINDOW, window);
+	tdma_debugfs_put(file->tdev);
+	return count;
+}
+
+static int throttle_open(struct inode *inode, struct file *filp)
+{
+	return single_open(filp, throttle_show, inode->i_private);
+}
+
+static const struct file_operations tdma_throttle_fops = {
+	.owner = THIS_MODULE,
+	.open = throttle_open,
+	.read = seq_read,
+	.write = throttle_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static void tdma_debugfs_thread(struct tdma_device *tdev,
+				struct tdma_debugfs_thread *file)
+{
+	struct dentry *dir;
+	char name[24];
+
+	snprintf(name, sizeof(name), "thread%u", file->thread);
+	dir = debugfs_create_dir(name, tdev->debugfs);
+	debugfs_create_file("counters", 0600, dir, file, &tdma_counters_fops);
+	debugfs_create_file("throttle", 0600, dir, file, &tdma_throttle_fops);
+}
+
+/**
+ * tdma_debugfs_init - create the device's directory
+ * @tdev: the device, running
+ *
+ * A failure is no reason not to have the device.
+ */
+void tdma_debugfs_init(struct tdma_device *tdev)
+{
+	struct tdma_debugfs_thread *files;
+	u32 i;
+
+	files = devm_kcalloc(&tdev->pdev->dev, tdev->hw.threads, sizeof(*files),
+			     GFP_KERNEL);
+	if (!files)
+		return;
+	tdev->debugfs = debugfs_create_dir(tdev->misc_name, NULL);
+	for (i = 0; i < tdev->hw.threads; i++) {
+		files[i] = (struct tdma_debugfs_thread){ tdev, i };
+		tdma_debugfs_thread(tdev, &files[i]);
+	}
+}
+
+/**
+ * tdma_debugfs_fini - remove the directory; returns when nobody is in a file
+ * @tdev: the device
+ */
+void tdma_debugfs_fini(struct tdma_device *tdev)
+{
+	debugfs_remove_recursive(tdev->debugfs);
+	tdev->debugfs = NULL;
+}
