@@ -134,8 +134,9 @@ static __u64 stride_at(const struct tdma_layout *l, int letter, __u64 coef)
 	for (int i = l->digits - 1; i >= 0; i--) {
 		const struct tdma_digit *d = &l->digit[i];
 
-		if (d->letter == letter && d->coef <= coef)
-			return coef % d->coef ? 0 : d->stride * (coef / d->coef);
+		if (d->letter != letter || d->coef > coef)
+			continue;
+		return coef % d->coef ? 0 : d->stride * (coef / d->coef);
 	}
 	return 0;
 }

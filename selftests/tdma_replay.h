@@ -25,8 +25,13 @@ struct tdma_verdict {
 
 /* Open the device and make buffers. Returns 0 or a negative errno. */
 int tdma_replay_open(struct tdma_replay *r);
-/* KSFT_SKIP if the row needs what the device lacks; else it must succeed. */
+/*
+ * Carry out a row and compare as far as it reaches.
+ * KSFT_SKIP if the row needs what the device lacks; else it must succeed.
+ */
 void tdma_replay_row(struct tdma_replay *r, const struct tdma_row *row,
 		     struct tdma_verdict *v);
+/* All of both buffers is as it should be. */
+bool tdma_replay_clean(const struct tdma_replay *r);
 
 #endif /* TDMA_REPLAY_H */

@@ -403,6 +403,7 @@ static void run_cases(struct demo *demo)
 	printf("\n%-12s %6s %7s %6s %10s %10s   curated rows of cases.tsv\n",
 	       "family", "equal", "not yet", "wrong", "bytes", "cycles");
 	replay_core(&r, list);
+	demo->failed += !tdma_replay_clean(&r);
 	for (int i = 0; i < MAX_FAMILIES; i++) {
 		const struct family *f = &list[i];
 
