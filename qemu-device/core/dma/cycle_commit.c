@@ -32,7 +32,7 @@ void tdma_commit_begin(struct tdma_commit *c, struct tdma_flight *flight)
 
 bool tdma_commit_done(const struct tdma_commit *c)
 {
-    return c->flight->committed == c->flight->limit;
+    return c->flight->committed >= c->flight->limit;
 }
 
 void tdma_commit_leave(struct tdma_commit *c)
@@ -338,7 +338,7 @@ bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
     uint64_t max, n = 0;
     bool ok = true;
 
-    if (f->parked) {
+    if (f->parked || tdma_commit_done(c)) {
         return true;
     }
     start_side(c, TDMA_SRC);

@@ -108,7 +108,7 @@ static void end_job(struct cycle_engine *e, struct tdma_flight *f)
 /* End the job of @f if everything up to its limit is in and visible. */
 static void try_end(struct cycle_engine *e, struct tdma_flight *f)
 {
-    if (!f->job || f->committed != f->limit) {
+    if (!f->job || f->committed < f->limit) {
         return;
     }
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
@@ -124,18 +124,19 @@ static void try_end(struct cycle_engine *e, struct tdma_flight *f)
 }
 
 /*
- * End @f early, at the element it has come to. Requests it still has in the
- * memory system come back without effect, so that no ID is lost.
+ * End @f early, before element @limit, all elements before which have been
+ * issued. Requests it has in the memory system from there on come back without
+ * effect, so that no ID is lost.
  */
 static void kill_flight(struct cycle_engine *e, struct tdma_flight *f,
-                        uint32_t status)
+                        uint32_t status, uint64_t limit)
 {
     unsigned n = number_of(e, f);
 
     f->dead = true;
     f->parked = false;
     f->status = status;
-    f->limit = f->committed;
+    f->limit = limit;
     if (f->split) {
         for (unsigned s = 0; s < TDMA_SIDES; s++) {
             tdma_generator_purge(&e->sub[s].generator, n);
@@ -242,7 +243,8 @@ static void commit(struct cycle_engine *e)
             tdma_commit_begin(c, next);
         }
         if (!tdma_commit_run(c, &e->memory)) {
-            kill_flight(e, c->flight, c->flight->status);
+            kill_flight(e, c->flight, c->flight->status,
+                        c->flight->committed);
         }
         if (!tdma_commit_done(c)) {
             return;
@@ -254,39 +256,59 @@ static void commit(struct cycle_engine *e)
 }
 
 /*
- * A response that fits no request. The element to blame is the one whose ID
- * was answered twice, or else the oldest that has not been answered; its
- * descriptor ends where it has come to.
+ * Where a descriptor ends whose element @element got a bad response: there, if
+ * nothing beyond has been promised on either side.
  */
-static void bad_response(struct cycle_engine *e, unsigned side, unsigned id,
-                         enum tdma_response_check check)
+static uint64_t bad_response_limit(const struct tdma_flight *f,
+                                   uint64_t element)
 {
-    const struct tdma_progress *p = &e->sub[side].progress;
-    const struct tdma_slot *slot;
-    struct tdma_flight *f;
+    uint64_t limit = element;
 
-    if (check == TDMA_RESPONSE_UNKNOWN && !p->reorder.issued) {
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s] && f->side[s].issued < limit) {
+            limit = f->side[s].issued;
+        }
+    }
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->side[s].popped > limit) {
+            limit = f->side[s].popped;
+        }
+    }
+    return limit;
+}
+
+/*
+ * A response on @side that fits no request; @id is that of the response before
+ * it, or of the oldest request if there was none in this cycle. The element
+ * that had this ID takes the blame.
+ */
+static void bad_response(struct cycle_engine *e, unsigned side, unsigned id)
+{
+    const struct tdma_slot *slot = &e->memory.slot[side][id];
+    struct tdma_flight *f = &e->flight[slot->flight];
+    uint64_t issued = f->side[side].issued, element;
+
+    if (!f->job || f->dead || !issued) {
         return;
     }
-    slot = &e->memory.slot[side][check == TDMA_RESPONSE_UNKNOWN
-                                 ? p->reorder.head : id];
-    f = &e->flight[slot->flight];
-    if (f->job && !f->dead) {
-        tdma_job_fault(f->job, side, slot->address);
-        kill_flight(e, f, TDMA_STATUS_BAD_RESPONSE);
-    }
+    /* the slot has the low bits only */
+    element = issued - (uint32_t)((uint32_t)issued - slot->element);
+    tdma_job_fault(f->job, side, slot->address);
+    kill_flight(e, f, TDMA_STATUS_BAD_RESPONSE,
+                bad_response_limit(f, element));
 }
 
 static void respond(struct cycle_engine *e, unsigned side)
 {
     struct tdma_progress *p = &e->sub[side].progress;
+    unsigned last = p->reorder.head;
     int id;
 
     while ((id = tdma_memory_response(&e->memory, side)) >= 0) {
-        enum tdma_response_check check = tdma_reorder_receive(&p->reorder, id);
-
-        if (check != TDMA_RESPONSE_OK) {
-            bad_response(e, side, id, check);
+        if (tdma_reorder_receive(&p->reorder, id) == TDMA_RESPONSE_OK) {
+            last = id;
+        } else {
+            bad_response(e, side, last);
         }
         e->moved = true;
     }
@@ -505,8 +527,8 @@ static void look_around(struct cycle_engine *e)
     for (unsigned i = e->head; i != e->tail; i++) {
         struct tdma_flight *f = flight_at(e, i);
 
-        if (f->job && f->job->cancel && !f->dead) {
-            kill_flight(e, f, TDMA_STATUS_ABORTED);
+        if (f->job && f->job->cancel && f->committed < f->limit) {
+            kill_flight(e, f, TDMA_STATUS_ABORTED, f->committed);
         }
     }
     e->held = 0;

@@ -175,6 +175,12 @@ static bool is_paired(unsigned op)
            op == TDMA_REQUEST_ACCUMULATE;
 }
 
+/* Has the descriptor ended before this request could have its effect? */
+static bool is_void(const struct tdma_flight *f, const struct tdma_slot *slot)
+{
+    return f->dead && (int32_t)(slot->element - (uint32_t)f->limit) >= 0;
+}
+
 /* The latency of request @id is over. */
 static void fire(struct tdma_memory *m, unsigned side, unsigned id)
 {
@@ -182,7 +188,7 @@ static void fire(struct tdma_memory *m, unsigned side, unsigned id)
     struct tdma_flight *f = &m->flights[slot->flight];
 
     slot->state |= TDMA_SLOT_FIRED;
-    if (f->dead) {
+    if (is_void(f, slot)) {
         answer(m, f, side, id);
     } else if (!is_paired(slot->op)) {
         slot->state |= TDMA_SLOT_SERVED;
@@ -313,14 +319,17 @@ uint64_t tdma_memory_quiet(const struct tdma_memory *m, uint64_t max)
 
 void tdma_memory_kill(struct tdma_memory *m, unsigned flight)
 {
+    struct tdma_flight *f = &m->flights[flight];
+
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
         for (unsigned id = 0; id < m->ids; id++) {
             const struct tdma_slot *slot = &m->slot[s][id];
             unsigned state = slot->state & (TDMA_SLOT_FIRED |
                                             TDMA_SLOT_ANSWERED);
 
-            if (slot->flight == flight && state == TDMA_SLOT_FIRED) {
-                answer(m, &m->flights[flight], s, id);
+            if (slot->flight == flight && state == TDMA_SLOT_FIRED &&
+                is_void(f, slot)) {
+                answer(m, f, s, id);
             }
         }
     }

@@ -140,7 +140,7 @@ static inline void tdma_memory_tick(struct tdma_memory *m)
 /* Cycles until the next latency is over, at most @max. */
 uint64_t tdma_memory_quiet(const struct tdma_memory *m, uint64_t max);
 
-/* Descriptor @flight has ended early: nothing waits for its partner. */
+/* Descriptor @flight ends early: nothing beyond waits for its partner. */
 void tdma_memory_kill(struct tdma_memory *m, unsigned flight);
 
 #endif /* TDMA_CYCLE_MEMORY_H */
