@@ -11,16 +11,13 @@
 #define TDMA_CYCLE_ADDRESS_H
 
 #include <stdint.h>
+#include <linux/tensordma_desc.h>
 
-/* First adder: the sum of @ndims dimension offsets. */
-static inline uint64_t tdma_address_sum(const uint64_t *offset, unsigned ndims)
+/* First adder. Offsets of dimensions that a tensor does not have are 0. */
+static inline uint64_t tdma_address_sum(const uint64_t offset[TDMA_MAX_DIMS])
 {
-    uint64_t sum = 0;
-
-    for (unsigned d = 0; d < ndims; d++) {
-        sum += offset[d];
-    }
-    return sum;
+    return ((offset[0] + offset[1]) + (offset[2] + offset[3])) +
+           ((offset[4] + offset[5]) + (offset[6] + offset[7]));
 }
 
 /* Second adder: the address of the element. */

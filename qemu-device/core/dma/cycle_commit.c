@@ -299,33 +299,32 @@ static uint64_t issued(const struct tdma_flight *f)
     return n;
 }
 
-/*
- * Pass over @count committed elements. IDs are the window's, so a step beyond
- * its end begins again at 0.
- */
-static void advance(struct tdma_commit *c, const struct tdma_memory *m,
-                    uint64_t count)
+/* The next element's slot on @side, or NULL without that side. */
+static inline const struct tdma_slot *next_slot(const struct tdma_commit *c,
+                                                const struct tdma_memory *m,
+                                                unsigned side)
 {
-    c->flight->committed += count;
-    c->bytes += count * c->flight->elem_bytes;
-    for (unsigned s = 0; s < TDMA_SIDES; s++) {
-        if (c->flight->has_side[s]) {
-            c->sequence[s] += count;
-            c->id[s] = (c->id[s] + count) % m->ids;
-        }
-    }
+    return c->flight->has_side[side] ? &m->slot[side][c->id[side]] : NULL;
 }
 
-static const struct tdma_slot *slot_after(const struct tdma_commit *c,
-                                          const struct tdma_memory *m,
-                                          unsigned side, uint64_t count)
+static inline void next_id(struct tdma_commit *c, const struct tdma_memory *m,
+                           unsigned side)
 {
-    uint64_t id = c->id[side] + count;
+    c->id[side] = c->id[side] + 1 == m->ids ? 0 : c->id[side] + 1;
+}
 
-    if (!c->flight->has_side[side]) {
-        return NULL;
+/* @count elements have been committed. */
+static void account(struct tdma_commit *c, uint64_t count)
+{
+    struct tdma_flight *f = c->flight;
+
+    f->committed += count;
+    c->bytes += count * f->elem_bytes;
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s]) {
+            c->sequence[s] += count;
+        }
     }
-    return &m->slot[side][id >= m->ids ? id - m->ids : id];
 }
 
 /*
@@ -345,19 +344,16 @@ bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
     start_side(c, TDMA_DST);
     max = issued(f);
     max = (max < f->limit ? max : f->limit) - f->committed;
-    while (ok && n < max) {
-        const struct tdma_slot *slot[] = {
-            slot_after(c, m, TDMA_SRC, n), slot_after(c, m, TDMA_DST, n),
-        };
-
-        if (!(slot[f->master]->state & TDMA_SLOT_SERVED)) {
+    while (n < max && next_slot(c, m, f->master)->state & TDMA_SLOT_SERVED) {
+        ok = move_element(c, f, next_slot(c, m, TDMA_SRC),
+                          next_slot(c, m, TDMA_DST));
+        if (!ok) {
             break;
         }
-        ok = move_element(c, f, slot[TDMA_SRC], slot[TDMA_DST]);
-        n += ok;
+        next_id(c, m, TDMA_SRC);
+        next_id(c, m, TDMA_DST);
+        n++;
     }
-    if (n) {
-        advance(c, m, n);
-    }
+    account(c, n);
     return ok;
 }

@@ -257,7 +257,7 @@ static void add_offsets(struct tdma_generator *g)
         const struct tdma_chain *chain = tdma_tracker_output(&g->lane[i],
                                                              in->chain);
 
-        out->value[i] = tdma_address_sum(chain->offset, part->ndims);
+        out->value[i] = tdma_address_sum(chain->offset);
         out->op[i] = part->has_ext ? element_op(part, chain->index) : part->op;
     }
     out->part = part;

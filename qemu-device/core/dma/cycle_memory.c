@@ -94,6 +94,7 @@ static uint64_t next_random(struct tdma_memory *m)
     return z ^ (z >> 31);
 }
 
+/* Latency of the next request. */
 static uint64_t draw_latency(struct tdma_memory *m)
 {
     if (m->latency_range == 1) {
@@ -102,15 +103,17 @@ static uint64_t draw_latency(struct tdma_memory *m)
     return m->latency_min + (((next_random(m) >> 32) * m->latency_range) >> 32);
 }
 
-static void wheel_add(struct tdma_memory *m, uint64_t cycle, uint16_t node)
+static inline void wheel_add(struct tdma_memory *m, uint64_t latency,
+                             unsigned node)
 {
-    uint16_t *last = &m->wheel[cycle & m->wheel_mask];
+    uint16_t *last = &m->wheel[(m->now + latency) & m->wheel_mask];
+    unsigned end = *last;
 
-    if (*last == NO_NODE) {
+    if (end == NO_NODE) {
         m->next[node] = node;
     } else {
-        m->next[node] = m->next[*last];
-        m->next[*last] = node;
+        m->next[node] = m->next[end];
+        m->next[end] = node;
     }
     *last = node;
     m->in_wheel++;
@@ -256,17 +259,12 @@ static void end_wait(struct tdma_memory *m, struct tdma_flight *f, unsigned id)
     }
 }
 
-static void accept(struct tdma_memory *m, struct tdma_flight *f, unsigned side,
-                   unsigned id, uint64_t element)
+/* What is not everyday about a request that has been accepted */
+static void accept_special(struct tdma_memory *m, struct tdma_flight *f,
+                           unsigned side, unsigned id, uint64_t element)
 {
     struct tdma_slot *slot = &m->slot[side][id];
 
-    if (slot->op == TDMA_REQUEST_NULL) {
-        slot->state = TDMA_SLOT_FIRED | TDMA_SLOT_SERVED;
-        answer(m, f, side, id);
-        return;
-    }
-    wheel_add(m, m->now + draw_latency(m), side * m->ids + id);
     if (m->trace) {
         m->trace->request(m->trace->opaque, m->now, side, id, slot->op,
                           slot->address);
@@ -279,12 +277,22 @@ static void accept(struct tdma_memory *m, struct tdma_flight *f, unsigned side,
     }
 }
 
+/* Elements outside the axes: there is nothing to do but to say so. */
+static void accept_null(struct tdma_memory *m, struct tdma_flight *f,
+                        unsigned side, unsigned id)
+{
+    m->slot[side][id].state = TDMA_SLOT_FIRED | TDMA_SLOT_SERVED;
+    answer(m, f, side, id);
+}
+
 unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
                              const struct tdma_part *part, uint64_t element,
                              unsigned op, const uint64_t *address,
                              unsigned count)
 {
     struct tdma_flight *f = &m->flights[part->flight];
+    bool special = m->trace || m->inject->kind ||
+                   (f->waiting && side == TDMA_DST);
 
     if (op != TDMA_REQUEST_NULL) {
         count = count < m->room[part->space] ? count : m->room[part->space];
@@ -298,7 +306,14 @@ unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
             .flight = part->flight,
             .op = op,
         };
-        accept(m, f, side, id, element + i);
+        if (op == TDMA_REQUEST_NULL) {
+            accept_null(m, f, side, id);
+        } else {
+            wheel_add(m, draw_latency(m), side * m->ids + id);
+            if (special) {
+                accept_special(m, f, side, id, element + i);
+            }
+        }
         id = id + 1 == m->ids ? 0 : id + 1;
     }
     return count;

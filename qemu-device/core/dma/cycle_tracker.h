@@ -19,16 +19,29 @@ struct tdma_tracker {
 };
 
 /* Put chain @which at element 0, while the other one may be running. */
-void tdma_tracker_init(struct tdma_tracker *tracker, unsigned which);
+static inline void tdma_tracker_init(struct tdma_tracker *tracker,
+                                     unsigned which)
+{
+    tdma_chain_init(&tracker->chain[which]);
+}
 
 /* First cycle of a descriptor: chain @which moves to this lane's element. */
-void tdma_tracker_start(struct tdma_tracker *tracker, unsigned which,
-                        const struct tdma_chain_params *params, unsigned lane);
+static inline void tdma_tracker_start(struct tdma_tracker *tracker,
+                                      unsigned which,
+                                      const struct tdma_chain_params *params,
+                                      unsigned lane)
+{
+    tdma_chain_step(&tracker->chain[which], params, lane);
+}
 
 /* Every other cycle: chain @which moves on by the amount last sent out. */
-void tdma_tracker_advance(struct tdma_tracker *tracker, unsigned which,
-                          const struct tdma_chain_params *params,
-                          unsigned amount);
+static inline void tdma_tracker_advance(struct tdma_tracker *tracker,
+                                        unsigned which,
+                                        const struct tdma_chain_params *params,
+                                        unsigned amount)
+{
+    tdma_chain_step(&tracker->chain[which], params, amount);
+}
 
 /* The multiplexer: outputs of chain @which. */
 static inline const struct tdma_chain *
