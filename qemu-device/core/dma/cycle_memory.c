@@ -103,20 +103,18 @@ static uint64_t draw_latency(struct tdma_memory *m)
     return m->latency_min + (((next_random(m) >> 32) * m->latency_range) >> 32);
 }
 
-static inline void wheel_add(struct tdma_memory *m, uint64_t latency,
-                             unsigned node)
+/* Append @node to the list that ends with *@last. */
+static inline void append(uint16_t *next, uint16_t *last, unsigned node)
 {
-    uint16_t *last = &m->wheel[(m->now + latency) & m->wheel_mask];
     unsigned end = *last;
 
     if (end == NO_NODE) {
-        m->next[node] = node;
+        next[node] = node;
     } else {
-        m->next[node] = m->next[end];
-        m->next[end] = node;
+        next[node] = next[end];
+        next[end] = node;
     }
     *last = node;
-    m->in_wheel++;
 }
 
 static void respond(struct tdma_memory *m, unsigned side, unsigned id)
@@ -285,34 +283,62 @@ static void accept_null(struct tdma_memory *m, struct tdma_flight *f,
     answer(m, f, side, id);
 }
 
+/*
+ * Requests with an effect. What the loop needs is in locals, where stores into
+ * slots and lists cannot be taken to change it.
+ */
+static void accept_run(struct tdma_memory *m, unsigned side, unsigned id,
+                       struct tdma_slot slot, const uint64_t *address,
+                       unsigned count)
+{
+    struct tdma_slot *slots = m->slot[side];
+    uint16_t *next = m->next, *wheel = m->wheel;
+    uint64_t mask = m->wheel_mask, now = m->now;
+    bool fixed = m->latency_range == 1;
+    uint64_t latency = m->latency_min;
+    unsigned ids = m->ids, base = side * ids;
+
+    m->in_wheel += count;
+    for (unsigned i = 0; i < count; i++) {
+        slot.address = address[i];
+        slots[id] = slot;
+        slot.element++;
+        if (!fixed) {
+            latency = draw_latency(m);
+        }
+        append(next, &wheel[(now + latency) & mask], base + id);
+        id = id + 1 == ids ? 0 : id + 1;
+    }
+}
+
 unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
                              const struct tdma_part *part, uint64_t element,
                              unsigned op, const uint64_t *address,
                              unsigned count)
 {
     struct tdma_flight *f = &m->flights[part->flight];
-    bool special = m->trace || m->inject->kind ||
-                   (f->waiting && side == TDMA_DST);
+    bool null = op == TDMA_REQUEST_NULL;
+    struct tdma_slot slot = {
+        .element = element, .flight = part->flight, .op = op,
+    };
 
-    if (op != TDMA_REQUEST_NULL) {
+    if (!null) {
         count = count < m->room[part->space] ? count : m->room[part->space];
         m->room[part->space] -= count;
+        accept_run(m, side, id, slot, address, count);
     }
     m->outstanding[side] += count;
+    if (!null && !m->trace && !m->inject->kind &&
+        !(f->waiting && side == TDMA_DST)) {
+        return count;
+    }
     for (unsigned i = 0; i < count; i++) {
-        m->slot[side][id] = (struct tdma_slot) {
-            .address = address[i],
-            .element = element + i,
-            .flight = part->flight,
-            .op = op,
-        };
-        if (op == TDMA_REQUEST_NULL) {
+        if (null) {
+            m->slot[side][id] = slot;
             accept_null(m, f, side, id);
+            slot.element++;
         } else {
-            wheel_add(m, draw_latency(m), side * m->ids + id);
-            if (special) {
-                accept_special(m, f, side, id, element + i);
-            }
+            accept_special(m, f, side, id, element + i);
         }
         id = id + 1 == m->ids ? 0 : id + 1;
     }
