@@ -151,6 +151,8 @@ unsigned int tdma_desc_access(const struct tdma_desc *desc,
  * tdma_desc_uses - does a descriptor use a side?
  * @desc: the descriptor, not checked
  * @side: the side
+ *
+ * Return: true if it does.
  */
 bool tdma_desc_uses(const struct tdma_desc *desc, enum tdma_desc_side side)
 {
@@ -792,6 +794,8 @@ int tdma_desc_check(const struct tdma_desc *desc,
 /**
  * tdma_desc_elements - number of elements that a valid descriptor moves
  * @desc: the descriptor, checked
+ *
+ * Return: the number, at most 2^63.
  */
 __u64 tdma_desc_elements(const struct tdma_desc *desc)
 {

@@ -131,8 +131,8 @@ void tdma_device_put(struct tdma_device *tdev)
 
 typedef void (*tdma_queue_fn)(struct tdma_queue *queue, enum tdma_state state);
 
-static void tdma_for_each_queue(struct tdma_device *tdev, enum tdma_state state,
-				tdma_queue_fn fn)
+static void tdma_apply_to_queues(struct tdma_device *tdev,
+				 enum tdma_state state, tdma_queue_fn fn)
 {
 	struct tdma_vector *vector;
 	struct tdma_queue *queue;
@@ -175,24 +175,24 @@ static void tdma_queue_revive(struct tdma_queue *queue, enum tdma_state state)
 static void tdma_quiesce_locked(struct tdma_device *tdev, enum tdma_state state)
 {
 	lockdep_assert_held_write(&tdev->lock);
-	tdma_for_each_queue(tdev, state, tdma_queue_silence);
+	tdma_apply_to_queues(tdev, state, tdma_queue_silence);
 	if (tdma_hw_present(&tdev->hw) && tdma_hw_reset(&tdev->hw)) {
 		dev_err(&tdev->pdev->dev, "the device cannot be reset\n");
 		pci_clear_master(tdev->pdev);
 		state = TDMA_GONE;
-		tdma_for_each_queue(tdev, state, tdma_queue_silence);
+		tdma_apply_to_queues(tdev, state, tdma_queue_silence);
 	}
 	tdev->state = state;
-	tdma_for_each_queue(tdev, state, tdma_queue_end_jobs);
+	tdma_apply_to_queues(tdev, state, tdma_queue_end_jobs);
 }
 
 /* The hardware is not in use; from here on it never will be again. */
 static void tdma_give_up_locked(struct tdma_device *tdev)
 {
 	lockdep_assert_held_write(&tdev->lock);
-	tdma_for_each_queue(tdev, TDMA_GONE, tdma_queue_silence);
+	tdma_apply_to_queues(tdev, TDMA_GONE, tdma_queue_silence);
 	tdev->state = TDMA_GONE;
-	tdma_for_each_queue(tdev, TDMA_GONE, tdma_queue_end_jobs);
+	tdma_apply_to_queues(tdev, TDMA_GONE, tdma_queue_end_jobs);
 }
 
 static void tdma_enable(struct tdma_device *tdev)
@@ -217,7 +217,7 @@ static int tdma_restart_locked(struct tdma_device *tdev)
 	tdma_enable(tdev);
 	tdev->generation++;
 	tdev->state = TDMA_RUNNING;
-	tdma_for_each_queue(tdev, TDMA_RUNNING, tdma_queue_revive);
+	tdma_apply_to_queues(tdev, TDMA_RUNNING, tdma_queue_revive);
 	return 0;
 }
 

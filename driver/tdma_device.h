@@ -144,6 +144,8 @@ void tdma_device_reset(struct tdma_device *tdev, u32 generation);
  * tdma_device_usable - is the hardware there, and is it still ours?
  * @tdev: the device, @lock held
  * @generation: generation in which the caller set up its resources
+ *
+ * Return: true if registers may be used while @lock is held.
  */
 static inline bool tdma_device_usable(const struct tdma_device *tdev,
 				      u32 generation)

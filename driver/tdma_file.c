@@ -301,6 +301,8 @@ void tdma_file_end(struct tdma_file *file)
  * tdma_file_full - is there no room for another job?
  * @file: the file; the lock of its queue is held
  * @slots: ring slots wanted
+ *
+ * Return: true if a job of @slots would have to wait.
  */
 bool tdma_file_full(const struct tdma_file *file, u32 slots)
 {

@@ -232,6 +232,8 @@ int tdma_queue_stop(struct tdma_queue *queue)
 /**
  * tdma_queue_room - number of free slots
  * @queue: the queue, lock held
+ *
+ * Return: the number, 0 if the queue is not on.
  */
 u32 tdma_queue_room(const struct tdma_queue *queue)
 {
@@ -366,6 +368,8 @@ static void tdma_queue_service(struct tdma_queue *queue)
  * Reads memory only: the records say everything, and a register read would
  * cost more than the rest. Messages are edges; a completion that comes after
  * its record was looked at raises the next one.
+ *
+ * Return: IRQ_HANDLED.
  */
 irqreturn_t tdma_vector_interrupt(int irq, void *data)
 {
