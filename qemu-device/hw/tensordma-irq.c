@@ -5,8 +5,9 @@
  * The MSI-X table belongs to the BQL, so a worker only marks the vector; a
  * bottom half sends the message. Marks of one vector merge, as messages on a
  * real link may. A mark is forgotten by a reset, so nothing that was raised
- * before a reset arrives after it, and kept while the VM is stopped, when the
- * state of the interrupt controllers may already have been saved.
+ * before a reset arrives after it. It is kept while the VM is stopped, when the
+ * state of the interrupt controllers may already have been saved, and while
+ * the function may not write to the bus, which is what a message is.
  */
 #include "qemu/osdep.h"
 #include "qemu/bitmap.h"
@@ -20,7 +21,7 @@ static void tensordma_irq_deliver(void *opaque)
     PCIDevice *pdev = PCI_DEVICE(s);
     unsigned vectors = s->props.vectors;
 
-    if (tensordma_is_held(s, TENSORDMA_HOLD_STOPPED)) {
+    if (!s->dma_enabled || tensordma_is_held(s, TENSORDMA_HOLD_STOPPED)) {
         return;
     }
     for (unsigned v = find_first_bit(s->irq_raised, vectors); v < vectors;

@@ -152,7 +152,9 @@ static void tensordma_set_dma_enabled(TensordmaState *s, bool enabled)
     }
     trace_tensordma_bus_master(s, enabled);
     qatomic_set(&s->dma_enabled, enabled);
-    if (!enabled) {
+    if (enabled) {
+        tensordma_irq_resume(s);
+    } else {
         tensordma_hold(s, TENSORDMA_HOLD_CONFIG);
         tensordma_release(s, TENSORDMA_HOLD_CONFIG);
     }

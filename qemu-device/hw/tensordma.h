@@ -145,7 +145,7 @@ void tensordma_irq_exit(TensordmaState *s);
 void tensordma_irq_raise(void *opaque, unsigned vector);
 /* Forget what was raised and not yet sent. */
 void tensordma_irq_drop(TensordmaState *s);
-/* Send what was raised while the VM was stopped. */
+/* Send what was raised while nothing could be sent. */
 void tensordma_irq_resume(TensordmaState *s);
 
 /* tensordma-doorbell.c: doorbells that are event notifiers */

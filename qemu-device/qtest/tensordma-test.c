@@ -775,13 +775,26 @@ static void test_msix(const void *opaque)
     g_usleep(SETTLE_US);
     g_assert_cmphex(qtest_readl(rig->qts, MESSAGE), ==, 0);
 
-    /* raised while the VM is stopped or before a reset: kept, dropped */
-    message_setup(rig, b, 3, 0xaa05, PCI_MSIX_ENTRY_CTRL_MASKBIT);
+    /* raised where it cannot be sent: that the ring cannot be read */
+    message_setup(rig, b, 3, 0xaa05, 0);
+    set_bus_master(b, false);
+    submit(rig, b, &quiet);
+    wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_HALTED);
+    g_usleep(SETTLE_US);
+    g_assert_cmphex(qtest_readl(rig->qts, MESSAGE), ==, 0);
+    set_bus_master(b, true);
+    wait_message(rig, 0xaa05);
+
+    /* pending when a reset comes: gone */
+    wrq(b, 0, TDMA_QUEUE_CONTROL, 0);
+    wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_OFF);
+    board_start(rig, b);
+    message_setup(rig, b, 3, 0xaa06, PCI_MSIX_ENTRY_CTRL_MASKBIT);
     check_works(rig, b);
     wait_pending(b, 3);
     flr(b);
     board_remap(b);
-    message_setup(rig, b, 3, 0xaa06, 0);
+    message_setup(rig, b, 3, 0xaa07, 0);
     qpci_msix_enable(b->dev);
     g_usleep(SETTLE_US);
     g_assert_cmphex(qtest_readl(rig->qts, MESSAGE), ==, 0);
