@@ -302,17 +302,17 @@ static void respond(struct cycle_engine *e, unsigned side)
 {
     struct tdma_progress *p = &e->sub[side].progress;
     unsigned last = p->reorder.head;
-    int id;
+    uint16_t ids[TDMA_MAX_RESPONSES];
+    unsigned n = tdma_memory_respond(&e->memory, side, ids);
 
-    while ((id = tdma_memory_response(&e->memory, side)) >= 0) {
-        if (tdma_reorder_receive(&p->reorder, id) == TDMA_RESPONSE_OK) {
-            last = id;
+    for (unsigned i = 0; i < n; i++) {
+        if (tdma_reorder_receive(&p->reorder, ids[i]) == TDMA_RESPONSE_OK) {
+            last = ids[i];
         } else {
             bad_response(e, side, last);
         }
-        e->moved = true;
     }
-    if (tdma_progress_tick(p, e->commit.sequence[side])) {
+    if (tdma_progress_tick(p, e->commit.sequence[side]) || n) {
         e->moved = true;
     }
 }

@@ -80,8 +80,6 @@ void tdma_memory_reset(struct tdma_memory *m, uint64_t seed)
 void tdma_memory_open(struct tdma_memory *m)
 {
     memcpy(m->room, m->bandwidth, sizeof(m->room));
-    m->ports_left[TDMA_SRC] = m->ports_left[TDMA_DST] = m->ports;
-    m->delivered[TDMA_SRC] = m->delivered[TDMA_DST] = m->ids;
 }
 
 /* splitmix64: one 64-bit state, every state good */
@@ -343,6 +341,29 @@ unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
         id = id + 1 == m->ids ? 0 : id + 1;
     }
     return count;
+}
+
+unsigned tdma_memory_respond(struct tdma_memory *m, unsigned side,
+                             uint16_t ids[TDMA_MAX_RESPONSES])
+{
+    const uint16_t *ring = m->answer[side];
+    unsigned head = m->answer_head[side], tail = m->answer_tail[side];
+    unsigned mask = m->answer_mask, last = m->ids, used = 0, n = 0;
+
+    for (; head != tail; head++) {
+        unsigned id = ring[head & mask];
+        bool injected = id == last || id == m->ids;
+
+        if (!injected && used++ == m->ports) {
+            break;
+        }
+        ids[n++] = last = id;
+        if (m->trace) {
+            m->trace->response(m->trace->opaque, m->now, side, id);
+        }
+    }
+    m->answer_head[side] = head;
+    return n;
 }
 
 uint64_t tdma_memory_quiet(const struct tdma_memory *m, uint64_t max)

@@ -20,6 +20,9 @@
 #include "cycle_inject.h"
 #include "cycle_trace.h"
 
+/* Most ports, with an injected response beside each */
+#define TDMA_MAX_RESPONSES 128
+
 /* State of a slot: one request, found by its ID */
 enum {
     TDMA_SLOT_FIRED = 1,        /* latency is over */
@@ -54,7 +57,6 @@ struct tdma_memory {
 
     unsigned bandwidth[TDMA_SPACE_HBM + 1];     /* per cycle */
     unsigned room[TDMA_SPACE_HBM + 1];          /* left in this cycle */
-    unsigned ports_left[TDMA_SIDES];            /* the same of responses */
 
     /*
      * Requests in flight by the cycle in which their latency is over:
@@ -73,7 +75,6 @@ struct tdma_memory {
     unsigned answer_mask;
     unsigned answer_head[TDMA_SIDES];
     unsigned answer_tail[TDMA_SIDES];
-    unsigned delivered[TDMA_SIDES];     /* last ID */
 
     unsigned outstanding[TDMA_SIDES];   /* accepted and not answered */
 };
@@ -106,30 +107,11 @@ unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
 void tdma_memory_serve(struct tdma_memory *m);
 
 /*
- * Next response of @side in this cycle, or -1. One that was injected comes
- * with the one it disturbs and takes no port.
+ * The responses of @side in this cycle: their IDs, into @ids, and how many.
+ * Those that were injected come with the one they disturb and take no port.
  */
-static inline int tdma_memory_response(struct tdma_memory *m, unsigned side)
-{
-    uint16_t id;
-
-    if (m->answer_head[side] == m->answer_tail[side]) {
-        return -1;
-    }
-    id = m->answer[side][m->answer_head[side] & m->answer_mask];
-    if (id != m->delivered[side] && id < m->ids) {
-        if (!m->ports_left[side]) {
-            return -1;
-        }
-        m->ports_left[side]--;
-    }
-    m->answer_head[side]++;
-    m->delivered[side] = id;
-    if (m->trace) {
-        m->trace->response(m->trace->opaque, m->now, side, id);
-    }
-    return id;
-}
+unsigned tdma_memory_respond(struct tdma_memory *m, unsigned side,
+                             uint16_t ids[TDMA_MAX_RESPONSES]);
 
 /* End of a cycle. */
 static inline void tdma_memory_tick(struct tdma_memory *m)
