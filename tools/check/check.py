@@ -43,12 +43,13 @@ def print_list(suites):
 
 def run_suite(suite, tests, report):
     """A suite that breaks is a failed test, not the end of the run."""
-    report.suite(suite)
+    report.begin(suite)
     try:
         for result in suite.run(tests):
             report.add(result)
     except Exception as error:
         report.add(failed(suite.name, "%s: %s" % (type(error).__name__, error)))
+    report.end(suite)
 
 
 def main(names):

@@ -26,8 +26,10 @@ apt_prepare() {
 	TDMA_APT_CONF=$("$TDMA_PYTHON" "$TDMA_TOP/tools/setup/apt_sources.py" \
 		"$TDMA_CACHE/apt" "$(release_codename)" $suites) ||
 		die "cannot derive apt lists from the machine's." "$(apt_help)"
+	STEP_HINT="Without network: $(apt_help)"
 	step apt-update "Fetching package lists" "10 s" \
 		apt-get -c "$TDMA_APT_CONF" -o APT::Update::Error-Mode=any update
+	export STEP_HINT=
 }
 
 apt_help() {

@@ -11,16 +11,13 @@ wanted() {
 		"$TDMA_TOP/tools/setup/packages.txt"
 }
 
-installed() {
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
-}
-
 missing() {
-	local package
+	local list
 
-	for package in $(wanted "$1"); do
-		installed "$package" || say "$package"
-	done
+	mapfile -t list < <(wanted "$1" | sort)
+	comm -13 <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' \
+		"${list[@]}" 2>/dev/null | sed -n 's/^installed //p' | sort -u) \
+		<(printf '%s\n' "${list[@]}")
 }
 
 as_root() {
