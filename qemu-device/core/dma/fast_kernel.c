@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "dma/fast_kernel.h"
+#include "dma/fast_transpose.h"
 #include "dma/tdma_check.h"
 #include "dma/tdma_engine.h"
 
@@ -27,22 +28,23 @@ typedef void sheet_fn(const struct sheet *sheet, uint8_t *dst,
     static void sheet_##bytes(const struct sheet *s, uint8_t *dst,          \
                               const uint8_t *src)                           \
     {                                                                       \
+        const struct sheet k = *s;  /* stores might alias *s */             \
         uint64_t row, col;                                                  \
                                                                             \
-        for (row = 0; row < s->rows; row++) {                               \
+        for (row = 0; row < k.rows; row++) {                                \
             const uint8_t *from = src;                                      \
             uint8_t *to = dst;                                              \
                                                                             \
-            for (col = 0; col < s->cols; col++) {                           \
+            for (col = 0; col < k.cols; col++) {                            \
                 uint8_t unit[bytes];                                        \
                                                                             \
                 memcpy(unit, from, bytes);                                  \
                 memcpy(to, unit, bytes);                                    \
-                from += s->src_col;                                         \
-                to += s->dst_col;                                           \
+                from += k.src_col;                                          \
+                to += k.dst_col;                                            \
             }                                                               \
-            src += s->src_row;                                              \
-            dst += s->dst_row;                                              \
+            src += k.src_row;                                               \
+            dst += k.dst_row;                                               \
         }                                                                   \
     }
 
@@ -148,6 +150,11 @@ static void join_strip(struct fast_nest *nest)
     }
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t magnitude(int64_t a)
 {
     return a < 0 ? -(uint64_t)a : (uint64_t)a;
@@ -195,71 +202,137 @@ static unsigned least_source_step(const struct fast_nest *nest)
 }
 
 /*
- * A transpose: the destination runs along the columns, the source along the
- * rows. Both are walked in blocks small enough that the cache lines of a block
- * stay until all of each has been used.
+ * How to move a sheet with the cache in mind. In blocks, so that the lines of
+ * a block stay until all of each has been used; square ones, in registers,
+ * where the destination is contiguous along columns and the source along rows.
  */
-static void sheet_in_blocks(const struct sheet *s, sheet_fn *fn, uint8_t *dst,
-                            const uint8_t *src)
+struct tiling {
+    sheet_fn *fn;
+    uint64_t rows;              /* of a block */
+    uint64_t cols;
+    unsigned edge;              /* of a square, or 0 */
+};
+
+static void sheet_in_blocks(const struct sheet *s, const struct tiling *tiling,
+                            uint8_t *dst, const uint8_t *src)
 {
-    const uint64_t side = s->unit_bytes <= 4 ? 32 : 16;
     uint64_t row, col;
 
-    for (row = 0; row < s->rows; row += side) {
-        for (col = 0; col < s->cols; col += side) {
+    for (row = 0; row < s->rows; row += tiling->rows) {
+        for (col = 0; col < s->cols; col += tiling->cols) {
             struct sheet block = *s;
 
-            block.rows = s->rows - row < side ? s->rows - row : side;
-            block.cols = s->cols - col < side ? s->cols - col : side;
-            fn(&block, dst + (int64_t)row * s->dst_row +
+            block.rows = min_u64(s->rows - row, tiling->rows);
+            block.cols = min_u64(s->cols - col, tiling->cols);
+            tiling->fn(&block,
+                       dst + (int64_t)row * s->dst_row +
                        (int64_t)col * s->dst_col,
-               src + (int64_t)row * s->src_row + (int64_t)col * s->src_col);
+                       src + (int64_t)row * s->src_row +
+                       (int64_t)col * s->src_col);
         }
     }
 }
 
-static void walk_blocks(const struct fast_nest *nest, unsigned dim,
-                        const struct sheet *sheet, sheet_fn *fn, uint8_t *dst,
-                        const uint8_t *src)
+/* The part of a sheet from (@row, @col) on, if there is any */
+static void sheet_rest(const struct sheet *s, const struct tiling *tiling,
+                       uint64_t row, uint64_t col, uint64_t rows,
+                       uint64_t cols, uint8_t *dst, const uint8_t *src)
+{
+    struct sheet rest = *s;
+
+    rest.rows = rows;
+    rest.cols = cols;
+    sheet_in_blocks(&rest, tiling,
+                    dst + (int64_t)row * s->dst_row + (int64_t)col * s->dst_col,
+                    src + (int64_t)row * s->src_row +
+                    (int64_t)col * s->src_col);
+}
+
+static void sheet_in_squares(const struct sheet *s, const struct tiling *tiling,
+                             uint8_t *dst, const uint8_t *src)
+{
+    uint64_t rows = s->rows - s->rows % tiling->edge;
+    uint64_t cols = s->cols - s->cols % tiling->edge;
+
+    fast_transpose(s->unit_bytes, rows, cols, dst, s->dst_row, src,
+                   s->src_col);
+    sheet_rest(s, tiling, 0, cols, rows, s->cols - cols, dst, src);
+    sheet_rest(s, tiling, rows, 0, s->rows - rows, s->cols, dst, src);
+}
+
+static void walk_tiles(const struct fast_nest *nest, unsigned dim,
+                       const struct sheet *sheet, const struct tiling *tiling,
+                       uint8_t *dst, const uint8_t *src)
 {
     uint64_t i;
 
     if (dim < 2) {
-        sheet_in_blocks(sheet, fn, dst, src);
+        if (tiling->edge) {
+            sheet_in_squares(sheet, tiling, dst, src);
+        } else {
+            sheet_in_blocks(sheet, tiling, dst, src);
+        }
         return;
     }
     for (i = 0; i < nest->n[dim]; i++) {
-        walk_blocks(nest, dim - 1, sheet, fn, dst, src);
+        walk_tiles(nest, dim - 1, sheet, tiling, dst, src);
         src += nest->src_step[dim];
         dst += nest->dst_step[dim];
     }
 }
 
-/* Units at most this long are worth a transpose in blocks. */
-enum { BLOCK_UNIT_MAX = 16 };
+enum {
+    CACHE_LINE = 64,
+    /* Units at most this long are worth a detour */
+    TILE_UNIT_MAX = 16,
+    BLOCK_SIDE = 32,
+    /* Rows this short are walked the other way round, in blocks this long */
+    SHORT_ROW = 8,
+    LONG_BLOCK = 512,
+};
+
+static unsigned square_edge(const struct sheet *s)
+{
+    int64_t unit = s->unit_bytes;
+    unsigned edge = fast_transpose_edge(s->unit_bytes);
+
+    return s->dst_col == unit && s->src_row == unit && s->rows >= edge &&
+           s->cols >= edge ? edge : 0;
+}
+
+/* A transpose: the source runs along another dimension than the destination. */
+static bool is_transpose(const struct fast_nest *nest, unsigned row)
+{
+    return magnitude(nest->src_step[0]) >= CACHE_LINE &&
+           magnitude(nest->src_step[row]) < magnitude(nest->src_step[0]);
+}
 
 static void copy_any_order(struct fast_nest *nest, uint8_t *dst,
                            const uint8_t *src)
 {
+    struct tiling tiling = { .rows = UINT64_MAX / 2, .cols = UINT64_MAX / 2 };
     struct sheet sheet;
     unsigned row;
 
     sort_dims(nest, 0, nest->dst_step);
     join_strip(nest);
-    if (nest->ndims >= 2 && nest->unit_bytes <= BLOCK_UNIT_MAX) {
+    if (nest->ndims >= 2 && nest->unit_bytes <= TILE_UNIT_MAX) {
         row = least_source_step(nest);
-        if (magnitude(nest->src_step[row]) < magnitude(nest->src_step[0])) {
+        if (nest->n[0] < SHORT_ROW && nest->n[1] > nest->n[0]) {
+            swap_dims(nest, 0, 1);
+            tiling.cols = LONG_BLOCK;
+        } else if (is_transpose(nest, row)) {
             swap_dims(nest, 1, row);
             sort_dims(nest, 2, nest->dst_step);
-            sheet = sheet_of(nest);
-            walk_blocks(nest, nest->ndims - 1, &sheet,
-                        choose_sheet(nest->unit_bytes), dst, src);
-            return;
+            tiling.rows = BLOCK_SIDE;
+            tiling.cols = BLOCK_SIDE;
         }
     }
     sheet = sheet_of(nest);
-    walk_sheets(nest, nest->ndims ? nest->ndims - 1 : 0, &sheet,
-                choose_sheet(nest->unit_bytes), dst, src);
+    tiling.fn = choose_sheet(nest->unit_bytes);
+    tiling.edge = tiling.rows == BLOCK_SIDE ? square_edge(&sheet) : 0;
+    walk_tiles(nest, nest->ndims ? nest->ndims - 1 : 0, &sheet, &tiling, dst,
+               src);
 }
 
 void fast_copy(const struct fast_nest *nest, bool any_order, uint8_t *dst,

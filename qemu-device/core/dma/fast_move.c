@@ -34,6 +34,7 @@ static void init_pattern(struct fast_mover *mover)
     }
     bytes = min_u64(job->elements, FAST_BUFFER / elem) * elem;
     tdma_job_fill(job, mover->pattern);
+    mover->uniform = !memcmp(mover->pattern, mover->pattern + 1, elem - 1);
     for (mover->pattern_bytes = elem; mover->pattern_bytes < bytes;) {
         uint64_t n = min_u64(mover->pattern_bytes,
                              bytes - mover->pattern_bytes);
@@ -145,7 +146,9 @@ static uint64_t move_part(struct fast_mover *mover, enum from from,
     uint8_t *src = mover->pattern, *dst = NULL;
 
     if (from == FROM_PATTERN) {
-        part = min_u64(part, mover->pattern_bytes);
+        if (!mover->uniform || adds(mover)) {
+            part = min_u64(part, mover->pattern_bytes);
+        }
     } else if (has_src(mover)) {
         part = map_piece(mover, TDMA_SRC, place->offset[TDMA_SRC], part, &src);
     }
@@ -162,7 +165,11 @@ static uint64_t move_part(struct fast_mover *mover, enum from from,
         return move_buffered(mover, from, place, part) ? part : 0;
     }
     if (dst) {
-        combine(mover, dst, src, part);
+        if (part > mover->pattern_bytes && from == FROM_PATTERN) {
+            memset(dst, mover->pattern[0], part);
+        } else {
+            combine(mover, dst, src, part);
+        }
         tdma_view_dirty(&job->view[TDMA_DST], place->offset[TDMA_DST], part);
     }
     return part;

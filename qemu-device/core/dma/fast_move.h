@@ -17,6 +17,7 @@ struct fast_mover {
     unsigned fault;             /* side that refused */
     /* The fill pattern, a whole number of elements; valid if pattern_bytes */
     uint64_t pattern_bytes;
+    bool uniform;               /* all its bytes are the same */
     uint8_t pattern[FAST_BUFFER];
     uint8_t buffer[TDMA_SIDES][FAST_BUFFER];
 };
