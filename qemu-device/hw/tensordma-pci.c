@@ -253,7 +253,7 @@ static bool tensordma_init_core(TensordmaState *s, Error **errp)
 
     s->core = tdma_core_new(&config, &tensordma_host_ops, s, &reason);
     if (!s->core) {
-        error_setg(errp, "%s", reason);
+        error_setg(errp, "invalid configuration: %s", reason);
         return false;
     }
     return true;

@@ -1288,6 +1288,7 @@ static void test_properties(void)
         { "hbm-size", "0" },
         { "vectors", "2049" },
         { "fidelity", "bogus" },
+        { "latency-min", "101" },       /* above latency-max */
         { "quantum-steps", "1" },
         { "no-such-thing", "1" },
     };
