@@ -168,17 +168,31 @@ static void tdma_queue_revive(struct tdma_queue *queue, enum tdma_state state)
 			"queue %u does not start after a reset\n", queue->id);
 }
 
+/* Returns true if nothing of earlier descriptors moves any more. */
+static bool tdma_silence_hw(struct tdma_device *tdev)
+{
+	if (!tdma_hw_present(&tdev->hw)) {
+		/* Gone, or cut off by error handling; it may come back. */
+		pci_clear_master(tdev->pdev);
+		return true;
+	}
+	if (!tdma_hw_reset(&tdev->hw))
+		return true;
+	dev_err(&tdev->pdev->dev, "the device cannot be reset\n");
+	pci_clear_master(tdev->pdev);
+	return false;
+}
+
 /*
  * Stop everything. A device that cannot even be reset loses its right to
- * master the bus: memory that is about to be released must not be written.
+ * master the bus, for ever: memory that is about to be released must not be
+ * written.
  */
 static void tdma_quiesce_locked(struct tdma_device *tdev, enum tdma_state state)
 {
 	lockdep_assert_held_write(&tdev->lock);
 	tdma_apply_to_queues(tdev, state, tdma_queue_silence);
-	if (tdma_hw_present(&tdev->hw) && tdma_hw_reset(&tdev->hw)) {
-		dev_err(&tdev->pdev->dev, "the device cannot be reset\n");
-		pci_clear_master(tdev->pdev);
+	if (!tdma_silence_hw(tdev)) {
 		state = TDMA_GONE;
 		tdma_apply_to_queues(tdev, state, tdma_queue_silence);
 	}
