@@ -460,6 +460,32 @@ static void test_out_of_order(void **state)
     rig_free(rig);
 }
 
+/* Nothing is written before its latency is over. */
+static void test_no_effect_before_its_time(void **state)
+{
+    struct tdma_properties p = rig_properties();
+    struct tdma_desc d = rig_copy(400, 4);
+    struct rig *rig;
+
+    (void)state;
+    p.latency_min = p.latency_max = 5000;
+    p.quantum_steps = 256;
+    rig = rig_new(&p);
+    memset(rig->hbm, 1, 1600);
+    rig_submit(rig, 0, &d, NULL);
+    rig_ring(rig);
+    while (rig_cycles(rig) < 4000) {
+        assert_true(rig_quantum(rig));
+        for (unsigned i = 0; i < 1600; i++) {
+            assert_int_equal(rig->hbm[RIG_DATA / 2 + i], 0);
+        }
+    }
+    rig_run(rig);
+    expect_ok(rig, 0, 400);
+    assert_memory_equal(rig->hbm, rig->hbm + RIG_DATA / 2, 1600);
+    rig_free(rig);
+}
+
 /* IDs 0-15 go out again long before all 500 have been answered (A35). */
 static void test_early_reissue(void **state)
 {
@@ -615,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_closed_form),
         cmocka_unit_test(test_hazard),
         cmocka_unit_test(test_out_of_order),
+        cmocka_unit_test(test_no_effect_before_its_time),
         cmocka_unit_test(test_early_reissue),
         cmocka_unit_test(test_determinism),
         cmocka_unit_test(test_reset),

@@ -232,6 +232,7 @@ static void test_fault_behind_lead(void **state)
         assert_int_equal(r->status, TDMA_STATUS_BUS_ERROR);
         assert_int_equal(r->src_done, 300);
         assert_int_equal(r->dst_done, 300);
+        expect_healthy(rig);
         rig_free(rig);
     }
 }

@@ -317,6 +317,7 @@ static void on_progress(struct machine *m, unsigned number, uint32_t index)
     assert_true(r.src_done >= w->last.src_done);
     assert_true(r.dst_done >= w->last.dst_done);
     w->last = r;
+    assert_true(machine_told_all(m));
     if (!w->fast) {
         expect_prefix(w->a, w->job,
                       r.src_done > r.dst_done ? r.src_done : r.dst_done);
@@ -337,6 +338,7 @@ static void run_batch(struct arena *a, struct random_job *job, unsigned count,
     unsigned i;
 
     arena_save(a);
+    machine_watch_writes(a->m, a->lo, a->hi);
     a->m->on_progress = on_progress;
     a->m->progress_opaque = &watch;
     for (i = 0; i < count; i++) {
@@ -345,6 +347,7 @@ static void run_batch(struct arena *a, struct random_job *job, unsigned count,
     }
     queue_ring(&a->q);
     machine_run(a->m);
+    assert_true(machine_told_all(a->m));
     a->m->on_progress = NULL;
 }
 
