@@ -249,9 +249,14 @@ static void test_many_queues(void **state)
     host_stop();
 }
 
-/* One tensor in slices, each on a thread of its own (A8) */
+/*
+ * One tensor in slices, each on a thread of its own, with one joint completion:
+ * all add to the same sync flag, which reaches the number of elements when the
+ * last slice is in memory (A8).
+ */
 static void test_split_tensor(void **state)
 {
+    const uint64_t value = TDMA_SYNC_BASE + 7 * TDMA_SYNC_STRIDE;
     struct queue q[THREADS];
     uint32_t last[THREADS];
     unsigned i, round, slice = BYTES / 4 / THREADS;
@@ -263,20 +268,29 @@ static void test_split_tensor(void **state)
     for (i = 0; i < THREADS; i++) {
         q[i] = start_queue(i, i);
     }
+    machine_write(host->m, value + TDMA_SYNC_CONTROL, TDMA_SYNC_PUBLIC);
     for (round = 0; round < ROUNDS; round++) {
         fill(0, round);
+        machine_write(host->m, value + TDMA_SYNC_VALUE, 0);
         for (i = 0; i < THREADS; i++) {
             struct tdma_desc d = desc_copy(0, 1, 4, slice);
 
+            d.flags |= TDMA_DESC_DST_SYNC_FLAG;
+            d.dst_sync_flag = 7;
+            d.dst_sync_interval = slice / 3;
             d.src_offset = d.dst_offset = (uint64_t)i * slice * 4;
             last[i] = queue_put(&q[i], &d, NULL);
             queue_ring(&q[i]);
         }
+        while (machine_read(host->m, value + TDMA_SYNC_VALUE) <
+               slice * THREADS) {
+            sched_yield();
+        }
+        assert_true(equal(0, 1));
         for (i = 0; i < THREADS; i++) {
             assert_int_equal(wait_record(&q[i], last[i]).status,
                              TDMA_STATUS_OK);
         }
-        assert_true(equal(0, 1));
     }
     host_stop();
 }

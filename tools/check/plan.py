@@ -104,6 +104,8 @@ def suites(context):
     parts = [
         TapCommand(context, "harness", "the test harness itself",
                    python + [context.tool("check/selftest.py")], timeout=120),
+        TapCommand(context, "status", "what the requirements' status claims",
+                   python + [context.tool("check/status.py")], timeout=60),
         TapCommand(context, "uapi", "headers and layout of the interface",
                    [context.tool("check/uapi.sh")], timeout=120),
         *native(context),

@@ -271,10 +271,23 @@ static bool park_all(struct tdma_thread *thread, struct tdma_queue *queue)
 }
 
 /*
+ * Cancel what is in flight. Cancel before unpark: a job that a preemptive
+ * engine gave back ends where it lies; that engine has room for one job only,
+ * and another queue may be served next.
+ */
+static void cancel_all(struct tdma_thread *thread, struct tdma_queue *queue)
+{
+    tdma_queue_cancel(queue);
+    unpark_all(thread, queue);
+    tdma_queue_retire(queue);
+}
+
+/*
  * Software wants everything up to the tail of this moment ended. In-flight
  * jobs are cancelled first; then what waits is fetched for its tag alone.
  */
-static void serve_abort(struct tdma_queue *queue, struct tdma_budget *budget)
+static void serve_abort(struct tdma_thread *thread, struct tdma_queue *queue,
+                        struct tdma_budget *budget)
 {
     struct tdma_core *core = queue->core;
     bool done;
@@ -286,8 +299,7 @@ static void serve_abort(struct tdma_queue *queue, struct tdma_budget *budget)
         tdma_unlock(core);
         queue->abort_known = true;
     }
-    tdma_queue_cancel(queue);
-    tdma_queue_retire(queue);
+    cancel_all(thread, queue);
     while (!queue->first && queue->head != queue->abort_tail &&
            budget->steps > 0) {
         budget->steps -= JOB_STEPS;
@@ -310,12 +322,11 @@ static void serve_abort(struct tdma_queue *queue, struct tdma_budget *budget)
     tdma_unlock(core);
 }
 
-static void serve_disable(struct tdma_queue *queue)
+static void serve_disable(struct tdma_thread *thread, struct tdma_queue *queue)
 {
     struct tdma_core *core = queue->core;
 
-    tdma_queue_cancel(queue);
-    tdma_queue_retire(queue);
+    cancel_all(thread, queue);
     if (queue->first) {
         return;
     }
@@ -377,12 +388,10 @@ static void serve(struct tdma_thread *thread, struct tdma_queue *queue,
 {
     switch (service) {
     case SERVE_DISABLE:
-        unpark_all(thread, queue);
-        serve_disable(queue);
+        serve_disable(thread, queue);
         break;
     case SERVE_ABORT:
-        unpark_all(thread, queue);
-        serve_abort(queue, budget);
+        serve_abort(thread, queue, budget);
         break;
     case SERVE_PAUSE:
         serve_pause(thread, queue);

@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Checks that every test which the status of the requirements names exists,
+and that no requirement is called done without one. Writes TAP.
+
+usage: status.py [FILE]    (default: Documentation/requirements-status.md)
+"""
+
+import os
+import re
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+PLACES = ("qemu-device/tests", "selftests")
+TEST = re.compile(r"`((?:test|cycle|tdma)_\w+)(?:: (\w+))?`")
+
+
+def rows(text):
+    """ID, state and last column of each row of the table."""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) == 6 and re.fullmatch(r"[ABC]\d+", cells[1]):
+            yield cells[1], cells[3], cells[4]
+
+
+def source(program, top):
+    """The text of a test program, or "" if there is none."""
+    for place in PLACES:
+        path = os.path.join(top, place, program + ".c")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as text:
+                return text.read()
+    return ""
+
+
+def problem(state, shown_by, top=TOP):
+    """What is wrong with a row, or None."""
+    if state not in ("done", "partly"):
+        return "no such state: " + state
+    tests = TEST.findall(shown_by)
+    if not tests:
+        return "names no test"
+    for program, test in tests:
+        text = source(program, top)
+        if not text:
+            return "no program " + program
+        # The word alone: as a function, or as an argument of TEST_F().
+        if test and not re.search(r"\b%s\b" % test, text):
+            return "%s has no test %s" % (program, test)
+    return None
+
+
+def main(path):
+    with open(path, encoding="utf-8") as text:
+        found = list(rows(text.read()))
+    # An open row claims nothing.
+    claims = [row for row in found if row[1] != "open"]
+    print("TAP version 13")
+    print("1..%d" % len(claims))
+    bad = not claims
+    for number, (name, state, shown_by) in enumerate(claims, 1):
+        what = problem(state, shown_by)
+        if what:
+            bad = True
+            print("# " + what)
+        print("%sok %d %s is %s" % ("not " if what else "", number, name,
+                                    state))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2] or
+                  [os.path.join(TOP, "Documentation",
+                                "requirements-status.md")]))
