@@ -7,7 +7,7 @@ import shutil
 
 from suites import Command, Guest, TapCommand
 
-GUEST_EXTRA = ("dmatest", "reload")
+GUEST_EXTRA = ("dmatest", "client", "reload")
 
 
 class Context:

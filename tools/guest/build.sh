@@ -19,7 +19,8 @@ KSFT=$TDMA_BUILD/ksft
 KSFT_INSTALL=$TDMA_BUILD/kselftest
 
 kbuild() {
-	make -C "$(kernel_dir)" M="$1" -j "$TDMA_JOBS" modules
+	make -C "$(kernel_dir)" M="$1" -j "$TDMA_JOBS" \
+		CONFIG_TENSORDMA_TEST=m modules
 }
 
 build_driver() {
