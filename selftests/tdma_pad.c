@@ -286,7 +286,7 @@ TEST_F(pad, memset_dropped)
 	EXPECT_IMAGE(&self->dst);
 }
 
-/* One element too many inside is one byte too far. */
+/* One element too many inside, or one byte too far, is refused. */
 TEST_F(pad, extent_of_the_part_inside)
 {
 	struct tdma_record rec;
@@ -300,7 +300,16 @@ TEST_F(pad, extent_of_the_part_inside)
 	EXPECT_EQ(0, rec.dst_done);
 	EXPECT_IMAGE(&self->dst);
 	self->ext->axis_extent[0] = 10;
+	self->desc->src_offset++;
+	EXPECT_RUN(TDMA_STATUS_BAD_EXTENT, self->fd, self->slots);
+	self->desc->src_offset--;
 	check(_metadata, self);
+	/* The same at the other end */
+	self->desc->src_offset = -4 * 5LL;
+	self->ext->axis_start[0] = -5;
+	check(_metadata, self);
+	self->desc->src_offset--;
+	EXPECT_RUN(TDMA_STATUS_BAD_EXTENT, self->fd, self->slots);
 }
 
 TDMA_HARNESS_MAIN
