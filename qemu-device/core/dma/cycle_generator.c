@@ -214,7 +214,7 @@ static void add_base(struct tdma_generator *g)
     if (!in->part || out->part) {
         return;
     }
-    /* all lanes, in use or not: hardware adders do not mind, nor do SIMD ones */
+    /* all lanes, in use or not: adders do not mind */
     for (unsigned i = 0; i < TDMA_MAX_LANES; i++) {
         out->value[i] = tdma_address_add(in->part->base, in->value[i]);
     }
