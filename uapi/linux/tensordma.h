@@ -25,6 +25,13 @@
  *  EOVERFLOW   an address or length computation leaves 64 bits
  *  ENOMEM      out of memory, or over RLIMIT_MEMLOCK
  *  ENODEV      the device is gone, or was reset since this file was opened
+ *
+ * open() takes a queue and a context of the device until the last close(); it
+ * fails with EBUSY if there is none left or a reset is under way. close() waits
+ * until the device is done with the file's memory.
+ *
+ * poll() reports POLLIN if a completion can be taken, POLLOUT if a job would
+ * find room, POLLERR and POLLHUP where ioctls fail with ENODEV.
  */
 #ifndef _LINUX_TENSORDMA_H
 #define _LINUX_TENSORDMA_H
@@ -91,7 +98,8 @@ struct tdma_query {
  * shared with a child made by fork() that writes to the memory first.
  *
  * Errors: EFAULT if the memory is not mapped or does not permit the access;
- * ENOSPC if the file holds max_buffers buffers.
+ * ENOSPC if the file holds max_buffers buffers; EOPNOTSUPP if this machine
+ * could reach the memory through bounce buffers only.
  */
 struct tdma_buf_pin {
 	__u32	size;
