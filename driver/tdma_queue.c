@@ -13,6 +13,9 @@
 #include "tdma_device.h"
 #include "tdma_queue.h"
 
+#define CREATE_TRACE_POINTS
+#include "tdma_trace.h"
+
 /* 256 slots: 64 KiB of ring, enough to hide the latency of an interrupt. */
 #define TDMA_QUEUE_ORDER	8
 
@@ -142,6 +145,7 @@ int tdma_queue_start(struct tdma_queue *queue)
 	ret = tdma_hw_queue_enable(&queue->tdev->hw, queue->id, &queue->hw);
 	if (!ret) {
 		queue->state = TDMA_QUEUE_ON;
+		trace_tdma_queue_state(queue);
 		queue->ops->event(queue);
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -162,6 +166,7 @@ void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state)
 	spin_lock_irqsave(&queue->lock, flags);
 	if (queue->state != TDMA_QUEUE_DEAD)
 		queue->state = state;
+	trace_tdma_queue_state(queue);
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
@@ -172,6 +177,7 @@ static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job)
 	job->record.status = TDMA_STATUS_ABORTED;
 	job->record.fault_dim = TDMA_DIM_NONE;
 	list_del(&job->node);
+	trace_tdma_job_done(queue, job);
 	queue->ops->done(queue, job);
 }
 
@@ -216,6 +222,7 @@ int tdma_queue_stop(struct tdma_queue *queue)
 	spin_lock_irqsave(&queue->lock, flags);
 	on = queue->state == TDMA_QUEUE_ON;
 	queue->state = TDMA_QUEUE_DEAD;
+	trace_tdma_queue_state(queue);
 	if (on)
 		tdma_hw_queue_disable(hw, queue->id);
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -267,6 +274,7 @@ void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
 	}
 	queue->tail += job->slots;
 	list_add_tail(&job->node, &queue->inflight);
+	trace_tdma_job_push(queue, job, desc);
 }
 
 /**
@@ -318,6 +326,7 @@ void tdma_queue_reap(struct tdma_queue *queue)
 		job->record = *tdma_queue_record(queue, job->index);
 		queue->head = job->index + job->slots;
 		list_del(&job->node);
+		trace_tdma_job_done(queue, job);
 		queue->ops->done(queue, job);
 	}
 }
