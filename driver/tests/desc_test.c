@@ -302,14 +302,16 @@ static bool agree(const struct sample *s, uint64_t *walked)
 	struct tdma_desc_report r;
 	struct tdma_shape shape = { 0 };
 	struct tdma_verdict v;
+	bool refused;
 
 	device_verdict(s, &v, &shape);
 	driver_verdict(s, &r);
 	if (left_to_device(s, &v))
 		return r.status == TDMA_STATUS_OK || r.side > v.side;
+	refused = v.status != TDMA_STATUS_OK;
 	if (r.status != v.status ||
-	    (v.status != TDMA_STATUS_OK &&
-	     (r.field != v.field || r.dim != v.dim || r.side != v.side))) {
+	    (refused && (r.field != v.field || r.dim != v.dim ||
+			 r.side != v.side))) {
 		printf("driver: status %u field %u dim %u side %u\n"
 		       "device: status %u field %u dim %u side %u\n",
 		       r.status, r.field, r.dim, r.side, v.status, v.field,
@@ -317,12 +319,11 @@ static bool agree(const struct sample *s, uint64_t *walked)
 		return false;
 	}
 	if (s->desc.flags & TDMA_DESC_EXT || shape.elements > SMALL_ELEMENTS ||
-	    (v.status != TDMA_STATUS_OK &&
-	     (v.status != TDMA_STATUS_BAD_EXTENT ||
-	      v.side == TDMA_SIDE_RECORD)))
+	    (refused && (v.status != TDMA_STATUS_BAD_EXTENT ||
+			 v.side == TDMA_SIDE_RECORD)))
 		return true;
 	++*walked;
-	if (walk_outside(s, &shape) == (v.status != TDMA_STATUS_OK))
+	if (walk_outside(s, &shape) == refused)
 		return true;
 	printf("both say %u, the walk does not\n", v.status);
 	return false;
