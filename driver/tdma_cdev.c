@@ -62,20 +62,26 @@ static int tdma_ioc_query(struct tdma_call *call)
 	return 0;
 }
 
-/* Publish a buffer; on failure it is gone. */
+/*
+ * Publish a buffer; on failure it is gone. On success the caller has a
+ * reference beside the handle's, which another thread may drop at any time.
+ */
 static int tdma_add_buffer(struct tdma_file *file, struct tdma_buffer *buf)
 {
 	int ret;
 
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
+	tdma_buffer_get(buf);
 	ret = tdma_file_begin(file);
 	if (!ret) {
 		ret = tdma_file_add_buffer(file, buf);
 		tdma_file_end(file);
 	}
-	if (ret)
+	if (ret) {
 		tdma_buffer_put(buf);
+		tdma_buffer_put(buf);
+	}
 	return ret;
 }
 
@@ -91,9 +97,11 @@ static int tdma_ioc_buf_pin(struct tdma_call *call)
 	buf = tdma_buffer_pin(&call->file->ctx, arg->addr, arg->length,
 			      arg->flags);
 	ret = tdma_add_buffer(call->file, buf);
-	if (!ret)
-		arg->handle = buf->handle;
-	return ret;
+	if (ret)
+		return ret;
+	arg->handle = buf->handle;
+	tdma_buffer_put(buf);
+	return 0;
 }
 
 static int tdma_ioc_buf_alloc(struct tdma_call *call)
@@ -107,11 +115,12 @@ static int tdma_ioc_buf_alloc(struct tdma_call *call)
 		return -EINVAL;
 	buf = tdma_buffer_alloc(&call->file->ctx, arg->space, arg->length);
 	ret = tdma_add_buffer(call->file, buf);
-	if (!ret) {
-		arg->handle = buf->handle;
-		arg->mmap_offset = tdma_buffer_mmap_offset(buf);
-	}
-	return ret;
+	if (ret)
+		return ret;
+	arg->handle = buf->handle;
+	arg->mmap_offset = tdma_buffer_mmap_offset(buf);
+	tdma_buffer_put(buf);
+	return 0;
 }
 
 static int tdma_ioc_buf_free(struct tdma_call *call)
@@ -208,18 +217,28 @@ static const struct tdma_op *tdma_find_op(unsigned int cmd)
 }
 
 static int tdma_copy_arg(const struct tdma_op *op, union tdma_arg *arg,
-			 u32 __user *user, u32 *user_size)
+			 void __user *user, u32 *user_size)
 {
-	if (get_user(*user_size, user))
+	int ret;
+
+	if (get_user(*user_size, (u32 __user *)user))
 		return -EFAULT;
 	if (*user_size < op->min_size)
 		return -EINVAL;
 	if (*user_size > PAGE_SIZE)
 		return -E2BIG;
-	/* A structure that cannot be written is found before, not after. */
-	if (op->results && put_user(*user_size, user))
+	ret = copy_struct_from_user(arg, op->size, user, *user_size);
+	if (ret)
+		return ret;
+	/* Read twice: the first one counts. */
+	arg->size = *user_size;
+	/*
+	 * A structure that cannot be written, be it in part, is found before
+	 * anything has happened, not after.
+	 */
+	if (op->results && copy_to_user(user, arg, min(op->size, *user_size)))
 		return -EFAULT;
-	return copy_struct_from_user(arg, op->size, user, *user_size);
+	return 0;
 }
 
 static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
@@ -237,11 +256,9 @@ static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
 
 	if (!op)
 		return -ENOTTY;
-	ret = tdma_copy_arg(op, &arg, (u32 __user *)user, &user_size);
+	ret = tdma_copy_arg(op, &arg, (void __user *)user, &user_size);
 	if (ret)
 		return ret;
-	/* Read twice by copy_struct_from_user(): the first one counts. */
-	arg.size = user_size;
 	ret = op->handler(&call);
 	if (!op->results || (ret && !call.report))
 		return ret;

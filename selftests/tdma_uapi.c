@@ -385,6 +385,30 @@ TEST_F(cmd, result_not_writable)
 		  call(self->fd, variant->request, self->guarded));
 }
 
+/* The same for a structure whose last bytes alone cannot be written. */
+TEST_F(cmd, result_partly_writable)
+{
+	bool has_result = variant->request != TDMA_IOC_BUF_FREE;
+	union args args = valid_args(_metadata, self, variant->request);
+	long pins = tdma_pins();
+	unsigned char *pages;
+	void *user;
+
+	pages = mmap(NULL, 2 * self->page, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, pages);
+	user = pages + self->page - variant->size + 4;
+	memcpy(user, &args, variant->size);
+	ASSERT_EQ(0, mprotect(pages + self->page, self->page, PROT_READ));
+	EXPECT_EQ(has_result ? -EFAULT : 0,
+		  call(self->fd, variant->request, user));
+	EXPECT_EQ(pins, tdma_pins_settle(pins));
+	ASSERT_EQ(0, mprotect(pages + self->page, self->page,
+			      PROT_READ | PROT_WRITE));
+	EXPECT_EQ(has_result ? 0 : -ENOENT,
+		  call(self->fd, variant->request, user));
+}
+
 /*
  * Members of each structure
  */

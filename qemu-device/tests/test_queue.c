@@ -364,6 +364,46 @@ static void test_disable_running_job(void **state)
     arena_free(a);
 }
 
+/* Two queues of one thread are ended at once, each with a job half done. */
+static void end_two(uint32_t value)
+{
+    struct arena *a = new_slow_arena();
+    struct tdma_desc d = long_job();
+    struct queue q[2];
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        struct queue_config config = { .context = 1 };
+
+        q[i] = machine_queue(a->m, 10 + i, &config);
+        queue_put(&q[i], &d, NULL);
+        queue_ring(&q[i]);
+    }
+    for (i = 0; i < 6; i++) {
+        assert_true(tdma_core_run(a->m->core, 0));
+    }
+    for (i = 0; i < 2; i++) {
+        control(&q[i], value);
+    }
+    machine_run(a->m);
+    for (i = 0; i < 2; i++) {
+        assert_int_equal(queue_record(&q[i], 0).status, TDMA_STATUS_ABORTED);
+    }
+    arena_free(a);
+}
+
+static void test_disable_two(void **state)
+{
+    (void)state;
+    end_two(0);
+}
+
+static void test_abort_two(void **state)
+{
+    (void)state;
+    end_two(TDMA_QCTL_ENABLE | TDMA_QCTL_ABORT);
+}
+
 static void test_pause_and_go_on(void **state)
 {
     struct arena *a = new_slow_arena();
@@ -918,6 +958,8 @@ int main(void)
         cmocka_unit_test(test_abort_running_job),
         cmocka_unit_test(test_abort_counts_slots),
         cmocka_unit_test(test_disable_running_job),
+        cmocka_unit_test(test_disable_two),
+        cmocka_unit_test(test_abort_two),
         cmocka_unit_test(test_pause_and_go_on),
         cmocka_unit_test(test_pause_idle_queue),
         cmocka_unit_test(test_abort_paused_job),
