@@ -8,7 +8,8 @@
  *
  * With -c it prints the cases for bench_numpy.py to compare with: name, bytes,
  * seconds, element size, then steps, source and destination strides, innermost
- * first, and both offsets. A further argument selects cases by name.
+ * first, and both offsets. With -p source and destination are lists of pages.
+ * A further argument selects cases by name.
  */
 #include <math.h>
 #include <time.h>
@@ -187,19 +188,34 @@ static void bench_cases(struct bench *b, bool plain, const char *only)
     free(cases);
 }
 
+static void make_segments(struct machine *m, bool paged)
+{
+    unsigned segment;
+    uint64_t i;
+
+    for (segment = 1; segment <= 2; segment++) {
+        if (paged) {
+            machine_segment_paged(m, 1, segment, RAM_SEGMENT, RW, 0, segment);
+        } else {
+            machine_segment_host(m, 1, segment, RAM_SEGMENT, RW);
+        }
+        for (i = 0; i < RAM_SEGMENT; i += MACHINE_PAGE) {
+            memset(machine_byte(m, 1, segment, i), segment, MACHINE_PAGE);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     bool plain = argc > 1 && !strcmp(argv[1], "-c");
-    const char *only = argc > 1 + plain ? argv[1 + plain] : NULL;
+    bool paged = argc > 1 && !strcmp(argv[1], "-p");
+    const char *only = argc > 1 + (plain || paged) ? argv[argc - 1] : NULL;
     struct tdma_properties props = machine_properties();
     struct queue_config config = { .context = 1 };
     struct bench b = { .m = machine_new(&props, WINDOWS_ALL) };
     uint64_t bytes;
 
-    machine_segment_host(b.m, 1, 1, RAM_SEGMENT, RW);
-    machine_segment_host(b.m, 1, 2, RAM_SEGMENT, RW);
-    memset(machine_byte(b.m, 1, 1, 0), 1, RAM_SEGMENT);
-    memset(machine_byte(b.m, 1, 2, 0), 2, RAM_SEGMENT);
+    make_segments(b.m, paged);
     b.q = machine_queue(b.m, 0, &config);
     for (bytes = 1 << 12; !plain && !only && bytes <= 16 << 20; bytes *= 16) {
         bench_contiguous(&b, bytes);

@@ -346,6 +346,46 @@ static void test_transpose(void **state)
     }
 }
 
+/* Rows of a dimension longer than any buffer, over pages and back */
+static void test_large_transpose(void **state)
+{
+    static const unsigned pairs[][2] = {
+        { SEG_PAGED, SEG_PAGED2 }, { SEG_PAGED, SEG_HBM },
+        { SEG_HBM, SEG_PAGED2 },
+    };
+    struct tdma_properties props = machine_properties();
+    unsigned windows, i;
+
+    (void)state;
+    for (windows = WINDOWS_NONE; windows <= WINDOWS_SOME; windows++) {
+        struct arena *a = arena_new(&props, windows, 1 << 18, 1);
+
+        for (i = 0; i < TEST_COUNT(pairs); i++) {
+            struct tdma_desc d = desc_copy(pairs[i][0], pairs[i][1], 2, 16);
+
+            d.ndims = 3;        /* channels, places, blocks of channels */
+            d.steps[1] = 2500;
+            d.steps[2] = 3;
+            d.src_stride[0] = 5000;
+            d.src_stride[1] = 2;
+            d.src_stride[2] = 80000;
+            d.dst_stride[1] = 32;
+            d.dst_stride[2] = 80000;
+            arena_run(a, &d, NULL);
+            d = desc_copy(pairs[i][0], pairs[i][1], 1, 80000);
+            d.ndims = 2;        /* colours apart, upside down */
+            d.steps[1] = 3;
+            d.src_stride[0] = 3;
+            d.src_stride[1] = 1;
+            d.dst_offset = 79999;
+            d.dst_stride[0] = -1;
+            d.dst_stride[1] = 80000;
+            arena_run(a, &d, NULL);
+        }
+        arena_free(a);
+    }
+}
+
 /* Extents that end exactly with the segment, and one byte later */
 static void test_extent_ends_on_segment(void **state)
 {
@@ -599,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_element_largest),
         cmocka_unit_test(test_eight_dimensions),
         cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_large_transpose),
         cmocka_unit_test(test_extent_ends_on_segment),
         cmocka_unit_test(test_extent_below_segment),
         cmocka_unit_test(test_extent_far_past_segment),

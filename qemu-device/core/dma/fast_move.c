@@ -10,6 +10,7 @@
 #include <string.h>
 #include "dma/fast_kernel.h"
 #include "dma/fast_move.h"
+#include "dma/fast_pack.h"
 
 /* Where the source of a piece comes from */
 enum from {
@@ -269,17 +270,149 @@ static bool move_mapped(struct fast_mover *mover, enum from from,
     return true;
 }
 
+/* Units longer than this are better moved one by one, without a detour. */
+enum { PACK_UNIT_MAX = 512 };
+
+/*
+ * May blocks be packed? Units may then move in any order, and more than once:
+ * where memory refuses, the block is done again in element order.
+ */
+static bool can_pack(const struct fast_mover *mover, enum from from)
+{
+    const struct fast_plan *plan = mover->plan;
+
+    return plan->unit_bytes <= PACK_UNIT_MAX && !plan->ordered &&
+           (plan->disjoint || !has_dst(mover)) && !adds(mover) &&
+           (from == FROM_MEMORY || has_dst(mover));
+}
+
+/* The source of a block as one piece of memory, its steps in @nest */
+static const uint8_t *gather(struct fast_mover *mover, unsigned dim,
+                             uint64_t count, const struct fast_place *place,
+                             struct fast_nest *nest)
+{
+    struct fast_plan *plan = mover->plan;
+    uint64_t offset = place->offset[TDMA_SRC], lo, bytes;
+    struct fast_pack pack;
+    uint8_t *src;
+    unsigned i;
+
+    src = map_block(mover, TDMA_SRC, dim, count, offset, &lo, &bytes);
+    if (src) {
+        return src;
+    }
+    fast_pack_init(&pack, plan, TDMA_SRC, dim, count, offset);
+    if (!fast_pack_get(&pack, &plan->job->view[TDMA_SRC], mover->gather)) {
+        return NULL;
+    }
+    for (i = 0; i <= dim; i++) {
+        nest->src_step[i] = pack.step[i];
+    }
+    return mover->gather + pack.start;
+}
+
+/* Write a block whose units come from @src with the steps in @nest. */
+static bool scatter(struct fast_mover *mover, unsigned dim, uint64_t count,
+                    const struct fast_place *place, struct fast_nest *nest,
+                    const uint8_t *src)
+{
+    struct fast_plan *plan = mover->plan;
+    struct tdma_view *view = &plan->job->view[TDMA_DST];
+    uint64_t offset = place->offset[TDMA_DST], lo, bytes;
+    struct fast_pack pack;
+    uint8_t *dst;
+    unsigned i;
+
+    dst = map_block(mover, TDMA_DST, dim, count, offset, &lo, &bytes);
+    if (dst) {
+        fast_copy(nest, true, dst, src);
+        tdma_view_dirty(view, lo, bytes);
+        return true;
+    }
+    fast_pack_init(&pack, plan, TDMA_DST, dim, count, offset);
+    for (i = 0; i <= dim; i++) {
+        nest->dst_step[i] = pack.step[i];
+    }
+    fast_copy(nest, true, mover->buffer[TDMA_DST] + pack.start, src);
+    return fast_pack_put(&pack, view, mover->buffer[TDMA_DST]);
+}
+
+/* A block that fits in a buffer; false if memory refused some of it. */
+static bool move_packed(struct fast_mover *mover, enum from from, unsigned dim,
+                        uint64_t count, const struct fast_place *place)
+{
+    const uint8_t *src = mover->pattern;
+    struct fast_nest nest;
+
+    make_nest(mover->plan, dim, count, from, &nest);
+    if (from == FROM_MEMORY) {
+        src = gather(mover, dim, count, place, &nest);
+    }
+    if (!src ||
+        (has_dst(mover) && !scatter(mover, dim, count, place, &nest, src))) {
+        return false;
+    }
+    mover->moved += count * mover->plan->row[dim];
+    return true;
+}
+
+/* Steps of dimension @dim that fit in the buffers, no more than @count */
+static uint64_t steps_that_fit(const struct fast_mover *mover, enum from from,
+                               unsigned dim, uint64_t count)
+{
+    const struct fast_plan *plan = mover->plan;
+    uint64_t steps = FAST_BUFFER / plan->elem / plan->row[dim];
+    struct fast_pack pack;
+
+    steps = min_u64(steps, count);
+    for (; from == FROM_MEMORY && steps; steps /= 2) {
+        fast_pack_init(&pack, plan, TDMA_SRC, dim, steps, 0);
+        if (pack.bytes <= FAST_GATHER) {
+            break;
+        }
+    }
+    return steps;
+}
+
+/*
+ * Buffer by buffer. False if the steps are too large for that or memory
+ * refused; *done are those moved before.
+ */
+static bool move_in_buffers(struct fast_mover *mover, enum from from,
+                            unsigned dim, uint64_t count,
+                            struct fast_place *place, uint64_t *done)
+{
+    uint64_t most = steps_that_fit(mover, from, dim, count);
+
+    *done = 0;
+    while (most && *done < count) {
+        uint64_t part = min_u64(count - *done, most);
+
+        if (!move_mapped(mover, from, dim, part, place) &&
+            !move_packed(mover, from, dim, part, place)) {
+            return false;
+        }
+        fast_place_step(mover->plan, place, dim, part);
+        *done += part;
+    }
+    return most != 0;
+}
+
 /* A block all of whose source comes from one place and none is dropped */
 static bool move_block(struct fast_mover *mover, enum from from, unsigned dim,
                        uint64_t count, struct fast_place place)
 {
     const struct fast_plan *plan = mover->plan;
-    uint64_t i;
+    uint64_t i = 0;
 
     if (move_mapped(mover, from, dim, count, &place)) {
         return true;
     }
-    for (i = 0; i < count; i++) {
+    if (can_pack(mover, from) &&
+        move_in_buffers(mover, from, dim, count, &place, &i)) {
+        return true;
+    }
+    for (; i < count; i++) {
         bool ok = dim ? move_block(mover, from, dim - 1, plan->dim[dim - 1].n,
                                    place)
                       : move_piece(mover, from, place, plan->unit_bytes);

@@ -9,7 +9,10 @@
 #include <stdint.h>
 #include "dma/fast_plan.h"
 
-enum { FAST_BUFFER = TDMA_MAX_ELEM_BYTES };
+enum {
+    FAST_BUFFER = TDMA_MAX_ELEM_BYTES,
+    FAST_GATHER = 4 * FAST_BUFFER,      /* runs of a source, with gaps */
+};
 
 struct fast_mover {
     struct fast_plan *plan;
@@ -20,6 +23,7 @@ struct fast_mover {
     bool uniform;               /* all its bytes are the same */
     uint8_t pattern[FAST_BUFFER];
     uint8_t buffer[TDMA_SIDES][FAST_BUFFER];
+    uint8_t gather[FAST_GATHER];
 };
 
 /* Get ready for a plan, which may be anywhere in its job. */

@@ -235,12 +235,13 @@ static unsigned in_flight_max(const struct tdma_queue *queue)
 
 bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread)
 {
-    const struct tdma_job *last = queue->last;
+    const struct tdma_job *last;
 
     if (!belongs_to(queue, thread) || !queue->core->enabled ||
         !queue->enabled || queue->abort || queue->pause) {
         return false;
     }
+    last = queue->last;         /* nobody else is at the list */
     if (last && last->status == TDMA_STATUS_PENDING &&
         (!last->started || last->parked)) {
         return !(last->desc.flags & TDMA_DESC_FENCE) || queue->first == last;
