@@ -17,13 +17,14 @@ STYLE=$TDMA_BUILD/style
 
 # files PATTERN...: the project's files, tracked or about to be.
 files() {
-	git ls-files -co --exclude-standard -- "$@" | sort -u |
+	git -c safe.directory='*' ls-files -co --exclude-standard -- "$@" |
+		sort -u |
 		while read -r file; do
 			[ ! -f "$file" ] || echo "$file"
 		done
 }
 
-# on_files COMMAND... -- PATTERN...: nothing to check is nothing wrong.
+# on_files COMMAND... -- PATTERN...: to find nothing to check is a failure, too.
 on_files() {
 	local command=() list
 
@@ -33,7 +34,8 @@ on_files() {
 	done
 	shift
 	mapfile -t list < <(files "$@")
-	[ ${#list[@]} -eq 0 ] || "${command[@]}" "${list[@]}"
+	[ ${#list[@]} -gt 0 ] || { echo "no files match: $*"; return 1; }
+	"${command[@]}" "${list[@]}"
 }
 
 shell_scripts() {
@@ -48,6 +50,7 @@ check_shell() {
 	local list
 
 	mapfile -t list < <(shell_scripts | sort -u)
+	[ ${#list[@]} -gt 0 ] || { echo "no scripts"; return 1; }
 	shellcheck -x "${list[@]}"
 }
 

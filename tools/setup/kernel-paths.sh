@@ -7,6 +7,10 @@ KERNEL_SERIES=6.12
 # Image and build tree, unpacked here instead of installed.
 KERNEL_ROOT=$TDMA_CACHE/linux-$KERNEL_SERIES
 
+# The oldest series that the driver is to build for, headers only.
+OLD_SERIES=6.1
+OLD_ROOT=$TDMA_CACHE/linux-$OLD_SERIES
+
 # kernel_dirs ROOT: build trees of the series below a root, oldest first; the
 # generic flavour: cloud has no dmaengine, rt is another kernel.
 kernel_dirs() {
@@ -51,4 +55,4 @@ kernel_source() {
 	echo "${KERNEL_SRC:-$TDMA_CACHE/linux-source-$KERNEL_SERIES}"
 }
 
-export KERNEL_SERIES KERNEL_ROOT
+export KERNEL_SERIES KERNEL_ROOT OLD_SERIES OLD_ROOT

@@ -3,6 +3,8 @@
 # Provides the guest's kernel: image, build tree, and the slice of its source
 # that the tests use. The packages are unpacked into the cache, not installed:
 # the guest's kernel is none of the machine's business and its boot loader's.
+# usage: kernel.sh base|all    all: also the headers of the older series that
+#                              the driver is to build for
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -69,6 +71,36 @@ unpack_kernel() {
 	relocate "$KERNEL_ROOT" "$1"
 }
 
+# newest_headers SERIES: release of the newest headers, generic flavour.
+newest_headers() {
+	apt_packages "linux-headers-$1." |
+		sed -nE 's/^linux-headers-([0-9.]+-[0-9]+-amd64)$/\1/p' |
+		tail -n 1
+}
+
+unpack_headers() {
+	local root=$1 release=$2
+
+	apt_unpack "$root" "linux-headers-$release" \
+		"linux-headers-${release%-amd64}-common" \
+		"linux-kbuild-$OLD_SERIES"
+	relocate "$root" "$release"
+}
+
+# A release without that series leaves a note, so as not to ask each time.
+fetch_old_headers() {
+	local release
+
+	prepare_once
+	release=$(newest_headers "$OLD_SERIES")
+	if [ -z "$release" ]; then
+		mkdir -p "$OLD_ROOT"
+		return
+	fi
+	step old-headers "Fetching headers $release" "10 s, 12 MB" \
+		unpack_headers "$OLD_ROOT" "$release"
+}
+
 # There is a build tree, ready for modules, and an image that goes with it.
 complete() {
 	[ -n "$(kernel_release)" ] && [ -r "$(kernel_image)" ]
@@ -118,6 +150,7 @@ main() {
 	check_user_kernel
 	complete || fetch_kernel
 	[ -d "$(kernel_source)" ] || fetch_source
+	[ "${1:-base}" != all ] || [ -d "$OLD_ROOT" ] || fetch_old_headers
 }
 
 main "$@"

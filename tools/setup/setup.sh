@@ -21,7 +21,7 @@ main() {
 		exec 8>"$TDMA_CACHE/setup.lock"
 		flock -n 8 || { say "Waiting for another set-up"; flock 8; }
 		[ -n "${QEMU:-}" ] || "$here/qemu-source.sh" 8>&-
-		"$here/kernel.sh" 8>&-
+		"$here/kernel.sh" "${1:-all}" 8>&-
 		# Lists age; they are fetched again when something is needed.
 		rm -rf "$TDMA_CACHE/apt"
 	)
