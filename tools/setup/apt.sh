@@ -12,9 +12,9 @@ apt_suites() {
 	esac
 }
 
-# Writes the private configuration and fetches its lists. Lists of a version
-# that no longer exists are the usual reason for a 404, so refresh them each
-# time something has to be fetched at all.
+# Writes the private configuration and fetches its lists. Lists that name a
+# version which no longer exists are the usual reason for a 404, so they are
+# fetched for each set-up that needs anything at all.
 apt_prepare() {
 	local suites
 
@@ -26,10 +26,12 @@ apt_prepare() {
 	TDMA_APT_CONF=$("$TDMA_PYTHON" "$TDMA_TOP/tools/setup/apt_sources.py" \
 		"$TDMA_CACHE/apt" "$(release_codename)" $suites) ||
 		die "cannot derive apt lists from the machine's." "$(apt_help)"
+	[ -z "$(find "$TDMA_CACHE/apt/fetched" -mmin -20 2>/dev/null)" ] || return 0
 	STEP_HINT="Without network: $(apt_help)"
 	step apt-update "Fetching package lists" "10 s" \
 		apt-get -c "$TDMA_APT_CONF" -o APT::Update::Error-Mode=any update
 	export STEP_HINT=
+	touch "$TDMA_CACHE/apt/fetched"
 }
 
 apt_help() {
