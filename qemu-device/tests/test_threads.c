@@ -337,6 +337,17 @@ static void wait_state(struct queue *q, uint32_t want)
     }
 }
 
+/* One source for all, and a destination for each queue */
+static void make_segments(void)
+{
+    unsigned i;
+
+    machine_segment_host(host->m, 1, 0, BYTES, RW);
+    for (i = 0; i < QUEUES; i++) {
+        machine_segment_hbm(host->m, 1, 1 + i, BYTES, RW);
+    }
+}
+
 /* Everything software may do to a queue, at moments nobody chose */
 static void test_control_storm(void **state)
 {
@@ -346,15 +357,14 @@ static void test_control_storm(void **state)
 
     (void)state;
     host_start(64);
-    machine_segment_host(host->m, 1, 0, BYTES, RW);
-    machine_segment_hbm(host->m, 1, 1, BYTES, RW);
+    make_segments();
     for (i = 0; i < QUEUES; i++) {
         q[i] = start_queue(i, i % 2 ? TDMA_THREAD_ANY : i % THREADS);
     }
     for (round = 0; round < 30 * ROUNDS; round++) {
         struct queue *one = &q[rng_below(&rng, QUEUES)];
         uint64_t reg = queue_reg(one->number, TDMA_QUEUE_CONTROL);
-        struct tdma_desc d = desc_copy(0, 1, 1, BYTES / 2);
+        struct tdma_desc d = desc_copy(0, 1 + one->number, 1, BYTES / 2);
 
         d.src_stride[0] = 2;
         switch (rng_below(&rng, 6)) {
@@ -397,8 +407,7 @@ static void test_reset_storm(void **state)
 
     (void)state;
     host_start(64);
-    machine_segment_host(host->m, 1, 0, BYTES, RW);
-    machine_segment_hbm(host->m, 1, 1, BYTES, RW);
+    make_segments();
     ram = host->m->ram_used;
     for (round = 0; round < ROUNDS; round++) {
         struct tdma_desc d = desc_copy(0, 1, 1, BYTES / 2);
@@ -407,6 +416,7 @@ static void test_reset_storm(void **state)
         host->m->ram_used = ram;
         for (i = 0; i < QUEUES; i++) {
             q[i] = start_queue(i, TDMA_THREAD_ANY);
+            d.dst_segment = 1 + i;
             queue_put(&q[i], &d, NULL);
             queue_put(&q[i], &d, NULL);
             queue_ring(&q[i]);
