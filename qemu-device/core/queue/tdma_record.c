@@ -46,8 +46,8 @@ bool tdma_record_resolve(const struct tdma_mem *mem,
 }
 
 /*
- * Each field is stored whole, so that a consumer that polls the counts of a
- * running job never sees half of one.
+ * Each field is stored whole, and behind the data it speaks of: a consumer
+ * that polls the counts of a running job may believe each by itself.
  */
 static void store_record(uint8_t *ptr, const struct tdma_record *record)
 {
@@ -57,7 +57,7 @@ static void store_record(uint8_t *ptr, const struct tdma_record *record)
 
     memcpy(word, record, sizeof(word));
     for (i = 0; i < BODY_WORDS; i++) {
-        __atomic_store_n(&to[i], word[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&to[i], word[i], __ATOMIC_RELEASE);
     }
     __atomic_store_n(&to[BODY_WORDS], word[BODY_WORDS], __ATOMIC_RELEASE);
 }
