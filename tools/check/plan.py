@@ -66,6 +66,10 @@ def native(context):
                          "the same under the sanitizer " + name,
                          make + ["SAN=" + name], timeout=900,
                          env={"TDMA_JOBS": "200"})
+    yield Command(context, "fuzz", "descriptor streams by libFuzzer, 20 s",
+                  make[:-1] + ["fuzz"], timeout=600,
+                  needs=lambda: "" if shutil.which("clang") else
+                  "clang is not installed (make setup)")
     yield Command(context, "driver-check",
                   "the driver's check of descriptors against the device's",
                   [context.tool("check/driver.sh"), "300000"], timeout=300)
@@ -81,6 +85,10 @@ def guests(context):
                   "QEMU_ARGS": "-device intel-iommu",
                   "APPEND": "intel_iommu=on iommu.strict=1",
               }),
+        Guest(context, "guest-cycle",
+              "copies with the engine that simulates every clock",
+              tests=("tdma_accumulate", "tdma_copy", "tdma_pad"),
+              environment={"DEVICE_OPTS": "fidelity=cycle"}),
     ]
 
 
