@@ -162,6 +162,19 @@ err_fini_context:
 	return ret;
 }
 
+/* The kernel's own channels come first; say if nothing is left. */
+static void tdma_warn_if_scarce(const struct tdma_device *tdev)
+{
+	const struct tdma_hw *hw = &tdev->hw;
+
+	if (hw->queues <= hw->threads || hw->contexts < 2)
+		dev_warn(&tdev->pdev->dev,
+			 "no queue or context left for user space: open() fails\n");
+	else if (hw->segments < 2)
+		dev_warn(&tdev->pdev->dev,
+			 "no segment left for user space: no buffers\n");
+}
+
 static int tdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct tdma_device *tdev;
@@ -186,6 +199,7 @@ static int tdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		 tdev->misc_name, tdev->hw.threads, tdev->hw.queues,
 		 tdev->hw.hbm_size >> 20,
 		 tdev->hw.features & TDMA_FEATURE_CYCLE ? "cycle" : "fast");
+	tdma_warn_if_scarce(tdev);
 	return 0;
 }
 

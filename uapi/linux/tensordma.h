@@ -158,8 +158,8 @@ struct tdma_buf_free {
  *	descriptor with TDMA_DESC_EXT is followed by its extension block, also
  *	@stride apart and counted as one
  * @count: slots, at least 1
- * @stride: bytes from one to the next, at least 256; what lies beyond 256 must
- *	be zero
+ * @stride: bytes from one to the next, 256 to 4096 (else EINVAL, E2BIG); what
+ *	lies beyond 256 must be zero
  * @accepted: out: slots queued, from the first on. Less than @count if
  *	the queue became full or the next descriptor was refused: in either
  *	case call again with the rest, or correct it
@@ -172,7 +172,9 @@ struct tdma_buf_free {
  * @error_side: out: TDMA_SIDE_*
  *
  * Descriptors of one file run in order of submission. Each job ends in one
- * completion that stays until it is taken by TDMA_IOC_WAIT.
+ * completion that stays until it is taken by TDMA_IOC_WAIT. A file with
+ * max_jobs jobs unfinished or not taken is full: a call that may sleep then
+ * waits for another thread to take completions, or for a signal.
  *
  * Returns 0 if at least one descriptor was queued. Otherwise an error:
  * EINVAL, EOVERFLOW or EOPNOTSUPP with the error report filled in; ENOENT for
