@@ -7,13 +7,17 @@ usage: check.py [NAME...]
           "list" prints the names
 """
 
+import concurrent.futures
 import os
+import queue
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 import plan
+from process import kill_all
 from report import Report
 from results import failed
 
@@ -41,15 +45,36 @@ def print_list(suites):
             print("  " + test)
 
 
-def run_suite(suite, tests, report):
-    """A suite that breaks is a failed test, not the end of the run."""
-    report.begin(suite)
+def produce(suite, tests, results):
+    """Run a suite; a suite that breaks is a failed test, not the end."""
+    start = time.monotonic()
     try:
         for result in suite.run(tests):
-            report.add(result)
+            results.put(result)
     except Exception as error:
-        report.add(failed(suite.name, "%s: %s" % (type(error).__name__, error)))
-    report.end(suite)
+        results.put(failed(suite.name,
+                           "%s: %s" % (type(error).__name__, error)))
+    results.put(time.monotonic() - start)
+
+
+def run_suites(chosen, report, lanes):
+    """Run some suites at a time, report one after the other."""
+    pool = concurrent.futures.ThreadPoolExecutor(lanes)
+    queues = [queue.SimpleQueue() for _ in chosen]
+    try:
+        for (suite, tests), results in zip(chosen, queues):
+            pool.submit(produce, suite, tests, results)
+        for (suite, _), results in zip(chosen, queues):
+            report.begin(suite)
+            result = results.get()
+            while not isinstance(result, float):
+                report.add(result)
+                result = results.get()
+            report.end(suite, result)
+    finally:
+        # Reached with suites unfinished only when a person has enough.
+        pool.shutdown(wait=False, cancel_futures=True)
+        kill_all()
 
 
 def main(names):
@@ -63,10 +88,13 @@ def main(names):
         print("no test's name contains %s; see make check T=list"
               % " or ".join(names), file=sys.stderr)
     report = Report(os.path.join(context.build, "check", "results.tap"))
-    for suite, tests in chosen:
-        run_suite(suite, tests, report)
+    lanes = int(os.environ.get("CHECK_JOBS") or min(2, os.cpu_count()))
+    run_suites(chosen, report, lanes)
     return report.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -7,6 +7,24 @@ import subprocess
 import threading
 
 
+# Children that run, whatever thread started them.
+RUNNING = set()
+
+
+def kill(child):
+    """End a child and what it has started."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def kill_all():
+    """End all that is still running."""
+    for child in list(RUNNING):
+        kill(child)
+
+
 class Process:
     """A command with a time limit; its output also goes to a log file.
 
@@ -30,6 +48,7 @@ class Process:
                                  stderr=subprocess.STDOUT,
                                  text=True, errors="replace",
                                  start_new_session=True) as child:
+            RUNNING.add(child)
             timer = threading.Timer(self.timeout, self._expire, [child])
             timer.start()
             try:
@@ -40,19 +59,13 @@ class Process:
                 self.status = child.wait()
             finally:
                 timer.cancel()
+                RUNNING.discard(child)
                 if child.poll() is None:
-                    self._kill(child)
+                    kill(child)
 
     def _expire(self, child):
         self.timed_out = True
-        self._kill(child)
-
-    @staticmethod
-    def _kill(child):
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill(child)
 
     def complaint(self):
         """Why the command itself is to be called failed, or ""."""

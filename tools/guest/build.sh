@@ -59,7 +59,8 @@ build_initramfs() {
 build() {
 	case $1 in
 	driver | dmatest)
-		step "$1" "Building $1 for $RELEASE" "" "build_$1"
+		step "$1-$RELEASE${VARIANT:+-$VARIANT}" \
+			"Building $1 for $RELEASE" "" "build_$1"
 		;;
 	selftests) step "$1" "Building the selftests" "" "build_$1" ;;
 	initramfs) step "$1" "Packing the initramfs" "" "build_$1" ;;

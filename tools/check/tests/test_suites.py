@@ -176,7 +176,21 @@ class Selection(InDirectory):
                 raise RuntimeError("oops")
 
         report = Report(self.place.tool("build/results.tap"), io.StringIO())
-        check.run_suite(Broken(), (), report)
+        check.run_suites([(Broken(), ())], report, 1)
+        self.assertEqual(report.counts["failed"], 1)
+
+
+class Lanes(InDirectory):
+    def test_order_of_reports(self):
+        out = io.StringIO()
+        report = Report(self.place.tool("build/results.tap"), out)
+        suites = [(Command(self.place, name, "", ["sh", "-c", script]), ())
+                  for name, script in (("slow", "sleep 0.3"), ("quick", "true"),
+                                       ("bad", "false"))]
+        check.run_suites(suites, report, 2)
+        names = [line.split()[1] for line in out.getvalue().splitlines()
+                 if line.startswith(("ok", "FAIL"))]
+        self.assertEqual(names, ["slow", "quick", "bad"])
         self.assertEqual(report.counts["failed"], 1)
 
 
