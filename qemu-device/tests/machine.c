@@ -262,7 +262,10 @@ void machine_free(struct machine *m)
 void machine_watch_writes(struct machine *m, uint64_t lo, uint64_t hi)
 {
     m->told = must(realloc(m->told, hi - lo));
-    m->told_hbm = must(realloc(m->told_hbm, m->props.hbm_size));
+    /* Once: the sanitizers' realloc() copies, and 16 MiB for each job add up */
+    if (!m->told_hbm) {
+        m->told_hbm = must(malloc(m->props.hbm_size));
+    }
     m->told_lo = lo;
     m->told_hi = hi;
     memcpy(m->told, machine_ptr(m, lo), hi - lo);
