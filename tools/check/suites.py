@@ -89,6 +89,8 @@ class Guest(Suite):
         self.environment = options.pop("environment", {})
         self.timeout = options.pop("timeout", 600)
         self.needs = options.pop("needs", None)
+        # Patterns of log lines that a test provokes.
+        self.allowed = options.pop("allowed", ())
 
     @property
     def selectable(self):
@@ -141,7 +143,7 @@ class Guest(Suite):
         lines = read_lines(path)
         if not any("Linux version" in line for line in lines):
             return failed(name, "there is no kernel log", lines[:LAST_LINES])
-        reports = klog.scan(lines)
+        reports = klog.scan(lines, self.allowed)
         if not reports:
             return passed(name)
         headline, context = reports[0]

@@ -146,11 +146,11 @@ main() {
 	tap_test "selftests are complete" \
 		"$TDMA_PYTHON" "$HERE/selftests.py" selftests
 	tap_test "checkpatch --strict: driver" \
-		on_files kernel_style 80 -- 'driver/*.[ch]'
+		on_files kernel_style 100 -- 'driver/*.[ch]'
 	tap_test "checkpatch --strict: uapi" \
 		on_files kernel_style 100 -- 'uapi/*.h'
 	tap_test "checkpatch --strict: selftests" \
-		on_files kernel_style 80 -- 'selftests/*.[ch]'
+		on_files kernel_style 100 -- 'selftests/*.[ch]'
 	tap_test "QEMU's checkpatch: device" qemu_style
 	tap_test "kernel-doc" on_files kernel_doc -- 'driver/*.[ch]' 'uapi/*.h'
 	tap_test "driver: W=1, warnings are errors" \

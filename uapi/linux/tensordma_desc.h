@@ -198,6 +198,7 @@ struct tdma_desc_ext {
  * Statuses from %TDMA_STATUS_REJECTED on name a check that the descriptor
  * failed before anything moved; the record's fault_field and fault_dim say
  * where:
+ * @TDMA_STATUS_REJECTED: the first of them
  * @TDMA_STATUS_BAD_VERSION: version not known
  * @TDMA_STATUS_BAD_OPCODE: opcode not known, or not offered by this device
  * @TDMA_STATUS_BAD_FLAGS: reserved flag, or one the opcode does not allow
@@ -215,6 +216,7 @@ struct tdma_desc_ext {
  * @TDMA_STATUS_BAD_AXIS: axis number, side, coefficient or extent not valid
  *
  * Statuses from %TDMA_STATUS_FAULT on ended a transfer that had begun:
+ * @TDMA_STATUS_FAULT: the first of them
  * @TDMA_STATUS_BUS_ERROR: memory refused an access; fault_offset says where
  * @TDMA_STATUS_POISONED: a read response carried poisoned data
  * @TDMA_STATUS_BAD_RESPONSE: unknown or duplicate response ID

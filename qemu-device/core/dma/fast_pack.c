@@ -34,7 +34,8 @@ static int64_t add_dim(struct fast_pack *pack, int64_t step, uint64_t n,
 {
     uint64_t far = magnitude(step), packed = pack->bytes;
 
-    if (!pack->nloops && (far == pack->run || (gap && far <= pack->run + gap))) {
+    if (!pack->nloops &&
+        (far == pack->run || (gap && far <= pack->run + gap))) {
         packed = far;
         pack->run += far * (n - 1);
         pack->bytes = pack->run;
