@@ -21,8 +21,10 @@
 #define TDMA_MOVE_FLAGS \
 	(TDMA_COMMON_FLAGS | TDMA_DESC_EXT | TDMA_DESC_TOTAL | \
 	 TDMA_DESC_SYNC_IRQ)
-#define TDMA_SRC_FLAGS		(TDMA_DESC_SRC_PER_MILLE | TDMA_DESC_SRC_SYNC_FLAG)
-#define TDMA_DST_FLAGS		(TDMA_DESC_DST_PER_MILLE | TDMA_DESC_DST_SYNC_FLAG)
+#define TDMA_SRC_FLAGS \
+	(TDMA_DESC_SRC_PER_MILLE | TDMA_DESC_SRC_SYNC_FLAG)
+#define TDMA_DST_FLAGS \
+	(TDMA_DESC_DST_PER_MILLE | TDMA_DESC_DST_SYNC_FLAG)
 
 /* Largest loop bound that may be implied (A5) */
 #define TDMA_MAX_IMPLIED	0x7fffffffU
@@ -470,7 +472,8 @@ static int tdma_check_axis_range(struct tdma_check *c, unsigned int axis)
 	__s64 lo = e->axis_start[axis], hi = lo;
 
 	if (e->axis_extent[axis] >> 63)
-		return tdma_bad_axis(c, EXT_FIELD(axis_extent) + axis * sizeof(__u64),
+		return tdma_bad_axis(c, EXT_FIELD(axis_extent) +
+				     axis * sizeof(__u64),
 				     TDMA_DIM_NONE, side + 1);
 	for (i = 0; i < c->desc->ndims; i++) {
 		__s64 far;

@@ -23,7 +23,8 @@ static int tdma_map_registers(struct tdma_device *tdev)
 	int ret;
 
 	if (pci_resource_len(pdev, TDMA_BAR_REGS) < TDMA_BAR0_SIZE)
-		return dev_err_probe(&pdev->dev, -ENODEV, "BAR0 is too small\n");
+		return dev_err_probe(&pdev->dev, -ENODEV,
+				     "BAR0 is too small\n");
 	regs = pcim_iomap(pdev, TDMA_BAR_REGS, 0);
 	if (!regs)
 		return -ENOMEM;
@@ -169,7 +170,7 @@ static void tdma_warn_if_scarce(const struct tdma_device *tdev)
 
 	if (hw->queues <= hw->threads || hw->contexts < 2)
 		dev_warn(&tdev->pdev->dev,
-			 "no queue or context left for user space: open() fails\n");
+			 "no queue or context left for users: open() fails\n");
 	else if (hw->segments < 2)
 		dev_warn(&tdev->pdev->dev,
 			 "no segment left for user space: no buffers\n");

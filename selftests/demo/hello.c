@@ -11,9 +11,11 @@ int main(void)
 	int fd = open("/dev/tensordma0", O_RDWR);
 	struct tdma_buf_pin src = { .size = sizeof(src), .flags = TDMA_BUF_READ,
 		.addr = (unsigned long)in, .length = 12 };
-	struct tdma_buf_pin dst = { .size = sizeof(dst), .flags = TDMA_BUF_WRITE,
-		.addr = (unsigned long)out, .length = 12 };
-	if (ioctl(fd, TDMA_IOC_BUF_PIN, &src) || ioctl(fd, TDMA_IOC_BUF_PIN, &dst))
+	struct tdma_buf_pin dst = { .size = sizeof(dst),
+		.flags = TDMA_BUF_WRITE, .addr = (unsigned long)out,
+		.length = 12 };
+	if (ioctl(fd, TDMA_IOC_BUF_PIN, &src) ||
+	    ioctl(fd, TDMA_IOC_BUF_PIN, &dst))
 		return perror("pin"), 1;
 
 	struct tdma_desc desc = { .version = TDMA_DESC_VERSION,
