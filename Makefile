@@ -48,7 +48,9 @@ run_tests: check
 lint: setup ## style and static checks
 	@$(TOOLS)/lint/lint.sh
 
-bench: setup ## speed of the device model, in ratios
+bench: ## speed of the device model against memcpy, NumPy and oneDNN
+	@$(TOOLS)/setup/packages.sh all
+	@$(TOOLS)/setup/packages.sh bench
 	@$(MAKE) -C qemu-device/tests bench
 
 clean: ## remove build/

@@ -218,8 +218,9 @@ void machine_setup(struct machine *m)
     machine_write(m, TDMA_REG_CONTROL, TDMA_CONTROL_ENABLE);
 }
 
-struct machine *machine_new(const struct tdma_properties *props,
-                            enum machine_windows windows)
+struct machine *machine_new_sized(const struct tdma_properties *props,
+                                  enum machine_windows windows,
+                                  uint64_t ram_size)
 {
     struct machine *m = must(calloc(1, sizeof(*m)));
     struct tdma_config config = { .props = *props };
@@ -233,7 +234,7 @@ struct machine *machine_new(const struct tdma_properties *props,
         m->ops.window = NULL;
         m->ops.written = NULL;
     }
-    m->ram_size = RAM_BYTES;
+    m->ram_size = ram_size;
     m->ram = must(calloc(1, m->ram_size));
     m->hbm = must(calloc(1, props->hbm_size));
     config.hbm = m->hbm;
@@ -247,6 +248,12 @@ struct machine *machine_new(const struct tdma_properties *props,
     }
     machine_setup(m);
     return m;
+}
+
+struct machine *machine_new(const struct tdma_properties *props,
+                            enum machine_windows windows)
+{
+    return machine_new_sized(props, windows, RAM_BYTES);
 }
 
 void machine_free(struct machine *m)

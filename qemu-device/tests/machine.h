@@ -99,6 +99,10 @@ struct tdma_properties machine_properties(void);
 /* A machine that is enabled and has the tables of contexts 0..3 set up */
 struct machine *machine_new(const struct tdma_properties *props,
                             enum machine_windows windows);
+/* The same with so many bytes of RAM */
+struct machine *machine_new_sized(const struct tdma_properties *props,
+                                  enum machine_windows windows,
+                                  uint64_t ram_size);
 void machine_free(struct machine *m);
 /* What software does after a reset: enable, and set up the tables again. */
 void machine_setup(struct machine *m);

@@ -4,7 +4,6 @@
  * `make figures` builds and runs it.
  */
 #include <stdio.h>
-#include <time.h>
 #include "cycle_rig.h"
 #include "dma/cycle_chain.h"
 
@@ -243,47 +242,6 @@ static void stalls(void)
     }
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static void speed(void)
-{
-    struct tdma_properties p = rig_properties();
-    struct rig *rig = rig_new(&p);
-    struct tdma_desc d = rig_copy(0, 4);
-    double t;
-
-    title("Simulation speed, both sides busy, 4 dimensions, 8 requests per "
-          "cycle");
-    d.ndims = 4;
-    for (unsigned i = 0; i < 4; i++) {
-        static const uint32_t steps[] = { 10, 10, 50, 20 };
-        static const int64_t src[] = { 4, 40, 400, 20000 };
-        static const int64_t dst[] = { 80, 800, 8000, 4 };
-
-        d.steps[i] = steps[i];
-        d.src_stride[i] = src[i];
-        d.dst_stride[i] = dst[i];
-    }
-    tdma_cycle_engine_trace(rig->core->threads[0].engine, NULL);
-    for (unsigned i = 0; i < 100; i++) {
-        rig_submit(rig, 0, &d, NULL);
-    }
-    t = seconds();
-    rig_run(rig);
-    t = seconds() - t;
-    printf("  %.2f million cycles, %.1f million requests per second of CPU\n",
-           rig_cycles(rig) / t * 1e-6,
-           (rig_counters(rig, TDMA_SRC)->requests +
-            rig_counters(rig, TDMA_DST)->requests) / t * 1e-6);
-    rig_free(rig);
-}
-
 int main(void)
 {
     advances();
@@ -292,6 +250,5 @@ int main(void)
     rates();
     throttle();
     stalls();
-    speed();
     return 0;
 }

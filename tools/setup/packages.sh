@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that are missing; prints what and why not.
-# usage: packages.sh base|check|all
+# usage: packages.sh base|check|all|bench      all: base and check
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
 wanted() {
-	awk -v role="$1" '/^#/ { next } role == "all" || $1 == role { print $2 }' \
+	awk -v role="$1" '/^#/ { next }
+		$1 == role || (role == "all" && $1 != "bench") { print $2 }' \
 		"$TDMA_TOP/tools/setup/packages.txt"
 }
 
