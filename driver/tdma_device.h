@@ -12,6 +12,7 @@
  *	tdma_device.lock
  *	tdma_device.files_lock
  *	tdma_file.lock
+ *	tdma_queue.control
  *	tdma_device.buffers_lock
  *	tdma_vector.lock
  *	tdma_queue.lock

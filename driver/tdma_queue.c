@@ -9,6 +9,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/minmax.h>
+#include <linux/wait_bit.h>
 
 #include "tdma_device.h"
 #include "tdma_queue.h"
@@ -70,6 +71,8 @@ int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
 	queue->id = id;
 	queue->vector = &tdev->vectors[vector];
 	queue->state = TDMA_QUEUE_OFF;
+	atomic_set(&queue->users, 0);
+	mutex_init(&queue->control);
 	spin_lock_init(&queue->lock);
 	INIT_LIST_HEAD(&queue->inflight);
 	queue->hw.order = min_t(u32, TDMA_QUEUE_ORDER, tdev->hw.ring_order);
@@ -103,7 +106,8 @@ err_free_ring:
  * tdma_queue_fini - free the memory of a queue that is off
  * @queue: the queue
  *
- * May be called twice. Must be called before the device is unbound.
+ * May be called twice. Must be called before the device is unbound. Waits for
+ * a recovery of the queue that is under way.
  */
 void tdma_queue_fini(struct tdma_queue *queue)
 {
@@ -117,6 +121,8 @@ void tdma_queue_fini(struct tdma_queue *queue)
 	spin_lock_irq(&queue->vector->lock);
 	list_del(&queue->vector_node);
 	spin_unlock_irq(&queue->vector->lock);
+	/* Nobody new finds the queue; wait for who has found it before. */
+	wait_var_event(&queue->users, !atomic_read_acquire(&queue->users));
 
 	dma_free_coherent(dev, tdma_records_bytes(queue), queue->records,
 			  queue->hw.records);
@@ -127,10 +133,21 @@ void tdma_queue_fini(struct tdma_queue *queue)
 }
 
 /**
+ * tdma_queue_put - end to look at a queue that somebody else owns
+ * @queue: the queue, with @users counted up under its vector's lock
+ */
+void tdma_queue_put(struct tdma_queue *queue)
+{
+	/* The queue may be gone after the first call: the address is a name. */
+	if (atomic_dec_return_release(&queue->users) == 0)
+		wake_up_var(&queue->users);
+}
+
+/**
  * tdma_queue_start - turn a queue on, empty
  * @queue: the queue, off and without jobs
  *
- * Return: 0, -ENODEV or -EIO.
+ * Return: 0, -ENODEV also for a queue that is dead, or -EIO.
  */
 int tdma_queue_start(struct tdma_queue *queue)
 {
@@ -138,6 +155,10 @@ int tdma_queue_start(struct tdma_queue *queue)
 	int ret;
 
 	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->state == TDMA_QUEUE_DEAD) {
+		spin_unlock_irqrestore(&queue->lock, flags);
+		return -ENODEV;
+	}
 	/* Records of an earlier life would look fresh: indices restart. */
 	memset(queue->records, 0, tdma_records_bytes(queue));
 	queue->head = 0;
@@ -171,14 +192,31 @@ void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state)
 }
 
 /* End a job that the device will never touch again and has not finished. */
-static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job)
+static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job,
+			   u32 status)
 {
 	tdma_queue_progress(queue, job, &job->record);
-	job->record.status = TDMA_STATUS_ABORTED;
+	job->record.status = status;
 	job->record.fault_dim = TDMA_DIM_NONE;
 	list_del(&job->node);
 	trace_tdma_job_done(queue, job);
 	queue->ops->done(queue, job);
+}
+
+/* Hand all jobs back; the one at @index, if it is among them, has @status. */
+static void tdma_drain(struct tdma_queue *queue, u32 index, u32 status)
+{
+	struct tdma_job *job, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	tdma_queue_reap(queue);
+	list_for_each_entry_safe(job, next, &queue->inflight, node)
+		tdma_job_abort(queue, job, job->index == index ?
+					   status : TDMA_STATUS_ABORTED);
+	queue->head = queue->tail;
+	queue->ops->event(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 /**
@@ -189,16 +227,22 @@ static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job)
  */
 void tdma_queue_drain(struct tdma_queue *queue)
 {
-	struct tdma_job *job, *next;
+	tdma_drain(queue, 0, TDMA_STATUS_ABORTED);
+}
+
+/* Let the hardware end what it does for a queue. */
+static int tdma_disable(struct tdma_queue *queue, enum tdma_queue_state state)
+{
+	const struct tdma_hw *hw = &queue->tdev->hw;
 	unsigned long flags;
 
+	lockdep_assert_held(&queue->control);
 	spin_lock_irqsave(&queue->lock, flags);
-	tdma_queue_reap(queue);
-	list_for_each_entry_safe(job, next, &queue->inflight, node)
-		tdma_job_abort(queue, job);
-	queue->head = queue->tail;
-	queue->ops->event(queue);
+	queue->state = state;
+	trace_tdma_queue_state(queue);
+	tdma_hw_queue_disable(hw, queue->id);
 	spin_unlock_irqrestore(&queue->lock, flags);
+	return tdma_hw_queue_wait_off(hw, queue->id);
 }
 
 /**
@@ -214,26 +258,60 @@ void tdma_queue_drain(struct tdma_queue *queue)
  */
 int tdma_queue_stop(struct tdma_queue *queue)
 {
-	const struct tdma_hw *hw = &queue->tdev->hw;
-	unsigned long flags;
-	bool on;
 	int ret;
 
-	spin_lock_irqsave(&queue->lock, flags);
-	on = queue->state == TDMA_QUEUE_ON;
-	queue->state = TDMA_QUEUE_DEAD;
-	trace_tdma_queue_state(queue);
-	if (on)
-		tdma_hw_queue_disable(hw, queue->id);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	mutex_lock(&queue->control);
+	ret = tdma_disable(queue, TDMA_QUEUE_DEAD);
+	if (!ret)
+		tdma_queue_drain(queue);
+	mutex_unlock(&queue->control);
+	return ret;
+}
 
-	if (on) {
-		ret = tdma_hw_queue_wait_off(hw, queue->id);
-		if (ret)
-			return ret;
+/* Is there anything to recover? If so, @index is that of the oldest job. */
+static bool tdma_oldest_index(struct tdma_queue *queue, u32 *index)
+{
+	const struct tdma_job *job;
+	unsigned long flags;
+	bool on;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	tdma_queue_reap(queue);
+	job = list_first_entry_or_null(&queue->inflight, struct tdma_job,
+				       node);
+	*index = job ? job->index : queue->tail;
+	on = queue->state == TDMA_QUEUE_ON;
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return on;
+}
+
+/**
+ * tdma_queue_recover - end all jobs of a queue and let it go on, empty
+ * @queue: the queue
+ * @status: what the oldest job ends with; those behind it end ABORTED
+ *
+ * Other queues are not touched. The caller holds the device's lock for reading
+ * and has found the device running; it owns the queue or is among its @users.
+ * May sleep. On success the device is done with all memory that the jobs
+ * named, and the queue is on unless its owner has stopped it.
+ *
+ * Return: 0, or an error: the device must be reset.
+ */
+int tdma_queue_recover(struct tdma_queue *queue, u32 status)
+{
+	u32 index;
+	int ret = 0;
+
+	mutex_lock(&queue->control);
+	if (tdma_oldest_index(queue, &index)) {
+		ret = tdma_disable(queue, TDMA_QUEUE_OFF);
+		if (!ret) {
+			tdma_drain(queue, index, status);
+			ret = tdma_queue_start(queue);
+		}
 	}
-	tdma_queue_drain(queue);
-	return 0;
+	mutex_unlock(&queue->control);
+	return ret;
 }
 
 /**

@@ -10,6 +10,7 @@
 
 #include <linux/interrupt.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/tensordma_desc.h>
 
@@ -48,7 +49,7 @@ struct tdma_queue_ops {
 
 /**
  * enum tdma_queue_state - does the queue take jobs?
- * @TDMA_QUEUE_OFF: not now; may come back after a reset
+ * @TDMA_QUEUE_OFF: not now; may come back after a reset or recovery
  * @TDMA_QUEUE_ON: yes
  * @TDMA_QUEUE_DEAD: never again
  */
@@ -67,6 +68,8 @@ enum tdma_queue_state {
  * @id: number of the hardware queue
  * @survives_reset: restart the queue after a device reset
  * @hw: register values
+ * @users: who looks at the queue without owning it; tdma_queue_fini() waits
+ * @control: held while the queue is stopped or recovered
  * @lock: protects what follows, and the hardware queue
  * @state: &enum tdma_queue_state; registers may be used only when ON
  * @inflight: jobs, oldest first
@@ -83,6 +86,8 @@ struct tdma_queue {
 	u32 id;
 	bool survives_reset;
 	struct tdma_hw_queue hw;
+	atomic_t users;
+	struct mutex control;	/* one stop or recovery at a time */
 
 	spinlock_t lock;	/* all of the rest */
 	enum tdma_queue_state state;
@@ -100,6 +105,8 @@ void tdma_queue_fini(struct tdma_queue *queue);
 
 int tdma_queue_start(struct tdma_queue *queue);
 int tdma_queue_stop(struct tdma_queue *queue);
+int tdma_queue_recover(struct tdma_queue *queue, u32 status);
+void tdma_queue_put(struct tdma_queue *queue);
 void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state);
 void tdma_queue_drain(struct tdma_queue *queue);
 

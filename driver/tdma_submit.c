@@ -266,7 +266,7 @@ static bool tdma_room_or_dead(struct tdma_file *file, u32 slots)
 	bool ready;
 
 	spin_lock_irq(&queue->lock);
-	ready = queue->state != TDMA_QUEUE_ON || !tdma_file_full(file, slots);
+	ready = queue->state == TDMA_QUEUE_DEAD || !tdma_file_full(file, slots);
 	spin_unlock_irq(&queue->lock);
 	return ready;
 }

@@ -70,7 +70,7 @@ static int tdma_look_locked(struct tdma_file *file, struct tdma_wait *arg)
 {
 	struct tdma_file_job *job;
 
-	if (file->queue.state != TDMA_QUEUE_ON)
+	if (file->queue.state == TDMA_QUEUE_DEAD)
 		return -ENODEV;
 	tdma_queue_reap(&file->queue);
 	job = tdma_wanted_job(file, arg);
@@ -168,7 +168,7 @@ __poll_t tdma_file_poll(struct tdma_file *file, struct file *filp,
 
 	poll_wait(filp, &file->wait, table);
 	spin_lock_irq(&queue->lock);
-	if (queue->state != TDMA_QUEUE_ON) {
+	if (queue->state == TDMA_QUEUE_DEAD) {
 		mask = EPOLLERR | EPOLLHUP;
 	} else {
 		tdma_queue_reap(queue);
