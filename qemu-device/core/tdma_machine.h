@@ -52,7 +52,7 @@ struct tdma_queue {
 
     /* locked: what became of it */
     uint32_t owner;             /* thread, or TDMA_NO_THREAD */
-    bool quiet;                 /* paused, and nothing in flight */
+    bool quiet;                 /* paused or disabled, and all given back */
     bool halted;
     uint32_t error;
     uint32_t irq_status;

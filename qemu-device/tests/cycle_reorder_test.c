@@ -257,7 +257,7 @@ static void test_tracker_queue(void **state)
     assert_null(tdma_trackerq_head(&q));
     for (unsigned i = 0; i < TDMA_TRACKER_QUEUE; i++) {
         assert_false(tdma_trackerq_full(&q));
-        tdma_trackerq_push(&q, i, 10 + i, 0);
+        tdma_trackerq_push(&q, i, 0, 10 + i, 0);
     }
     assert_true(tdma_trackerq_full(&q));
     tdma_trackerq_cut(&q, 1, 3);

@@ -6,7 +6,17 @@
 #include "arena.h"
 #include "tdma_machine.h"
 
-enum { BYTES = 1 << 16, RING_MAX = 64 };
+enum {
+    BYTES = 1 << 16,
+    RING_MAX = 64,
+    IN_FLIGHT_MAX = 16,         /* descriptors of a queue in a pipeline */
+};
+
+/* Descriptors of a queue that a machine takes at a time */
+static unsigned in_flight(const struct machine *m)
+{
+    return m->props.fidelity == TDMA_FIDELITY_CYCLE ? IN_FLIGHT_MAX : 1;
+}
 
 static struct arena *new_arena(void)
 {
@@ -332,13 +342,15 @@ static void test_disable_running_job(void **state)
 {
     struct arena *a = new_slow_arena();
     struct tdma_desc d = long_job(), nop = desc_nop();
+    unsigned i, taken = in_flight(a->m);
     struct tdma_record r;
-    unsigned i;
 
     (void)state;
     arena_save(a);
     queue_put(&a->q, &d, NULL);
-    queue_put(&a->q, &nop, NULL);
+    for (i = 0; i < taken; i++) {
+        queue_put(&a->q, &nop, NULL);
+    }
     queue_ring(&a->q);
     for (i = 0; i < 7; i++) {
         assert_true(tdma_core_run(a->m->core, 0));
@@ -354,7 +366,7 @@ static void test_disable_running_job(void **state)
     assert_int_equal(r.status, TDMA_STATUS_ABORTED);
     assert_true(arena_matches(a, &d, NULL, r.dst_done));
     /* What waited is dropped without a record. */
-    assert_int_equal(queue_record(&a->q, 1).sequence, 0);
+    assert_int_equal(queue_record(&a->q, taken).sequence, 0);
     assert_true(tdma_core_idle(a->m->core));
     /* It starts again at index 0. */
     control(&a->q, TDMA_QCTL_ENABLE);
@@ -432,6 +444,129 @@ static void test_pause_and_go_on(void **state)
     assert_int_equal(queue_record(&a->q, 0).status, TDMA_STATUS_OK);
     assert_int_equal(queue_record(&a->q, 0).dst_done, BYTES / 8);
     assert_true(arena_matches(a, &d, NULL, BYTES / 8));
+    arena_free(a);
+}
+
+enum { STORM_QUEUES = 3, STORM_PAIRS = 6, STORM_BYTES = 4096 };
+
+/*
+ * A chain of dependent copies on each queue: into HBM and, element by element,
+ * on into the other host segment.
+ */
+static void put_storm(struct queue *q, unsigned number)
+{
+    unsigned i;
+
+    for (i = 0; i < STORM_PAIRS; i++) {
+        uint64_t at = (number * 4 + i % 4) * STORM_BYTES;
+        struct tdma_desc d = desc_copy(SEG_HOST, SEG_HBM, 4, STORM_BYTES / 8);
+
+        d.src_offset = at;
+        d.dst_offset = at;
+        d.src_stride[0] = 8;
+        d.dst_stride[0] = 8;
+        d.dst_sync_interval = 100;
+        queue_put(q, &d, NULL);
+        d.src_segment = SEG_HBM;
+        d.dst_segment = SEG_HOST2;
+        queue_put(q, &d, NULL);
+    }
+    queue_ring(q);
+}
+
+static void check_storm(struct arena *a, struct queue *q, unsigned number)
+{
+    uint64_t at = number * 4 * STORM_BYTES, i;
+
+    for (i = 0; i < 2 * STORM_PAIRS; i++) {
+        struct tdma_record r = queue_record(q, i);
+
+        assert_int_equal(r.status, TDMA_STATUS_OK);
+        assert_int_equal(r.src_done, STORM_BYTES / 8);
+        assert_int_equal(r.dst_done, STORM_BYTES / 8);
+    }
+    for (i = at; i < at + 4 * STORM_BYTES; i++) {
+        if (i % 8 < 4) {
+            assert_int_equal(*machine_byte(a->m, 1, SEG_HOST2, i),
+                             *machine_byte(a->m, 1, SEG_HOST, i));
+        }
+    }
+}
+
+/* Queues of one thread are paused, and the device switched off, at any time. */
+static void test_pause_storm(void **state)
+{
+    struct rng rng = { test_env("TDMA_SEED", 1) };
+    struct queue_config config = { .context = 1 };
+    unsigned round, step, i;
+
+    (void)state;
+    printf("# TDMA_SEED=%llu\n", (unsigned long long)rng.state);
+    for (round = 0; round < 20; round++) {
+        struct arena *a = new_slow_arena();
+        struct queue q[STORM_QUEUES];
+
+        for (i = 0; i < STORM_QUEUES; i++) {
+            q[i] = machine_queue(a->m, 30 + i, &config);
+            put_storm(&q[i], i);
+        }
+        for (step = 0; step < 300; step++) {
+            struct queue *some = &q[rng_below(&rng, STORM_QUEUES)];
+
+            control(some, TDMA_QCTL_ENABLE |
+                          (rng_one_in(&rng, 2) ? TDMA_QCTL_PAUSE : 0));
+            machine_write(a->m, TDMA_REG_CONTROL,
+                          rng_one_in(&rng, 8) ? 0 : TDMA_CONTROL_ENABLE);
+            for (i = rng_below(&rng, 4); i; i--) {
+                tdma_core_run(a->m->core, 0);
+            }
+        }
+        machine_write(a->m, TDMA_REG_CONTROL, TDMA_CONTROL_ENABLE);
+        for (i = 0; i < STORM_QUEUES; i++) {
+            control(&q[i], TDMA_QCTL_ENABLE);
+        }
+        machine_run(a->m);
+        for (i = 0; i < STORM_QUEUES; i++) {
+            check_storm(a, &q[i], i);
+        }
+        arena_free(a);
+    }
+}
+
+/*
+ * A queue that is paused does not keep another one of its thread, and then
+ * nobody has anything to do, although descriptors are waiting.
+ */
+static void test_pause_is_no_work(void **state)
+{
+    struct arena *a = new_slow_arena();
+    struct queue_config config = { .context = 1 };
+    struct queue other = machine_queue(a->m, 5, &config);
+    struct tdma_desc d = long_job(), next = desc_copy(SEG_HOST2, SEG_PAGED, 4,
+                                                      100);
+    uint64_t cycles = TDMA_THREAD_BASE + TDMA_THREAD_CYCLES, was;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 5; i++) {
+        queue_put(&a->q, &d, NULL);
+    }
+    queue_ring(&a->q);
+    for (i = 0; i < 7; i++) {
+        assert_true(tdma_core_run(a->m->core, 0));
+    }
+    control(&a->q, TDMA_QCTL_ENABLE | TDMA_QCTL_PAUSE);
+    queue_put(&other, &next, NULL);
+    queue_ring(&other);
+    machine_run(a->m);
+    assert_int_equal(queue_state(&a->q), TDMA_QSTATE_PAUSED);
+    assert_int_equal(queue_record(&other, 0).status, TDMA_STATUS_OK);
+    was = machine_read64(a->m, cycles);
+    assert_false(tdma_core_run(a->m->core, 0));
+    assert_int_equal(machine_read64(a->m, cycles), was);
+    control(&a->q, TDMA_QCTL_ENABLE);
+    machine_run(a->m);
+    assert_int_equal(queue_done(&a->q), 5);
     arena_free(a);
 }
 
@@ -599,26 +734,28 @@ static void test_unreadable_tail(void **state)
     arena_free(a);
 }
 
+/* What is in flight behind the error is finished; nothing more is fetched. */
 static void test_unwritable_record(void **state)
 {
     struct arena *a = new_arena();
     struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 1, 5);
     uint64_t at = a->q.records + sizeof(struct tdma_record);
+    unsigned i, last = 1 + in_flight(a->m);
 
     (void)state;
     machine_fault(a->m, at + 60, at + 64);
-    queue_put(&a->q, &d, NULL);
-    queue_put(&a->q, &d, NULL);
-    queue_put(&a->q, &d, NULL);
+    for (i = 0; i <= last; i++) {
+        queue_put(&a->q, &d, NULL);
+    }
     queue_ring(&a->q);
     machine_run(a->m);
     assert_int_equal(queue_error(&a->q), TDMA_QERR_RECORD);
     assert_int_equal(queue_state(&a->q), TDMA_QSTATE_HALTED);
-    assert_int_equal(queue_done(&a->q), 2);
+    assert_in_range(queue_done(&a->q), 2, last);
     control(&a->q, TDMA_QCTL_ENABLE | TDMA_QCTL_RESUME);
     machine_run(a->m);
-    assert_int_equal(queue_done(&a->q), 3);
-    assert_int_equal(queue_record(&a->q, 2).status, TDMA_STATUS_OK);
+    assert_int_equal(queue_done(&a->q), last + 1);
+    assert_int_equal(queue_record(&a->q, last).status, TDMA_STATUS_OK);
     arena_free(a);
 }
 
@@ -760,8 +897,33 @@ static void test_turns_on_one_thread(void **state)
     arena_free(a);
 }
 
-/* Two endless streams get the same share. */
+/* Two streams of equal descriptors get on equally. */
 static void test_turns_are_fair(void **state)
+{
+    struct arena *a = new_slow_arena();
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HBM, 4, 200);
+    struct queue q[2];
+    unsigned i, k;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        struct queue_config config = { .context = 1 };
+
+        q[i] = machine_queue(a->m, 10 + 100 * i, &config);
+        for (k = 0; k < RING_MAX; k++) {
+            queue_put(&q[i], &d, NULL);
+        }
+        queue_ring(&q[i]);
+    }
+    while (queue_done(&q[0]) < RING_MAX && queue_done(&q[1]) < RING_MAX) {
+        assert_true(tdma_core_run(a->m->core, 0));
+        assert_in_range(queue_done(&q[0]) + 2 - queue_done(&q[1]), 0, 4);
+    }
+    arena_free(a);
+}
+
+/* So do two endless descriptors, where the engine can put one aside. */
+static void test_quanta_are_fair(void **state)
 {
     struct arena *a = new_slow_arena();
     struct tdma_desc d = long_job();
@@ -769,7 +931,10 @@ static void test_turns_are_fair(void **state)
     unsigned i;
 
     (void)state;
-    d.flags = 0;
+    if (!a->m->core->engine_ops->preemptive) {
+        arena_free(a);
+        return;                 /* turns are descriptors there */
+    }
     d.dst_sync_interval = 1;
     for (i = 0; i < 2; i++) {
         struct queue_config config = { .context = 1 };
@@ -787,18 +952,25 @@ static void test_turns_are_fair(void **state)
     arena_free(a);
 }
 
+/*
+ * The higher priority goes first: before what the lower one has begun where
+ * the engine can put that aside, otherwise before what it has not begun.
+ */
 static void test_priority(void **state)
 {
     struct arena *a = new_slow_arena();
     struct tdma_desc d = long_job();
     struct queue_config low = { .context = 1, .priority = 1 };
     struct queue_config high = { .context = 1, .priority = 6 };
+    unsigned i, begun = a->m->core->engine_ops->preemptive ? 0 : IN_FLIGHT_MAX;
     struct queue q[2];
 
     (void)state;
     q[0] = machine_queue(a->m, 10, &low);
     q[1] = machine_queue(a->m, 11, &high);
-    queue_put(&q[0], &d, NULL);
+    for (i = 0; i < 2 * IN_FLIGHT_MAX; i++) {
+        queue_put(&q[0], &d, NULL);
+    }
     queue_ring(&q[0]);
     assert_true(tdma_core_run(a->m->core, 0));
     queue_put(&q[1], &d, NULL);
@@ -806,10 +978,10 @@ static void test_priority(void **state)
     queue_ring(&q[1]);
     while (queue_done(&q[1]) != 2) {
         assert_true(tdma_core_run(a->m->core, 0));
-        assert_int_equal(queue_done(&q[0]), 0);
+        assert_in_range(queue_done(&q[0]), 0, begun);
     }
     machine_run(a->m);
-    assert_int_equal(queue_done(&q[0]), 1);
+    assert_int_equal(queue_done(&q[0]), 2 * IN_FLIGHT_MAX);
     arena_free(a);
 }
 
@@ -961,6 +1133,8 @@ int main(void)
         cmocka_unit_test(test_disable_two),
         cmocka_unit_test(test_abort_two),
         cmocka_unit_test(test_pause_and_go_on),
+        cmocka_unit_test(test_pause_is_no_work),
+        cmocka_unit_test(test_pause_storm),
         cmocka_unit_test(test_pause_idle_queue),
         cmocka_unit_test(test_abort_paused_job),
         cmocka_unit_test(test_policy_continue),
@@ -975,6 +1149,7 @@ int main(void)
         cmocka_unit_test(test_interrupts),
         cmocka_unit_test(test_turns_on_one_thread),
         cmocka_unit_test(test_turns_are_fair),
+        cmocka_unit_test(test_quanta_are_fair),
         cmocka_unit_test(test_priority),
         cmocka_unit_test(test_thread_binding),
         cmocka_unit_test(test_fence),

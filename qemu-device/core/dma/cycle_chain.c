@@ -85,6 +85,20 @@ void tdma_chain_init(struct tdma_chain *chain)
     memset(chain, 0, sizeof(*chain));
 }
 
+void tdma_chain_restore(struct tdma_chain *chain,
+                        const struct tdma_chain_params *params,
+                        uint64_t element)
+{
+    tdma_chain_init(chain);
+    for (unsigned d = 0; d < params->ndims && element; d++) {
+        const struct tdma_unit_params *unit = &params->unit[d];
+
+        chain->index[d] = element % unit->steps;
+        chain->offset[d] = (uint64_t)chain->index[d] * (uint64_t)unit->stride;
+        element /= unit->steps;
+    }
+}
+
 void tdma_chain_step(struct tdma_chain *chain,
                      const struct tdma_chain_params *params, unsigned amount)
 {

@@ -56,6 +56,14 @@ uint32_t tdma_unit_increment(const struct tdma_unit_params *unit,
 /* Every index and offset zero: the state a descriptor starts from. */
 void tdma_chain_init(struct tdma_chain *chain);
 
+/*
+ * Every index and offset that of @element, where a descriptor that was put
+ * aside goes on: its context, restored. Hardware would have saved the indices.
+ */
+void tdma_chain_restore(struct tdma_chain *chain,
+                        const struct tdma_chain_params *params,
+                        uint64_t element);
+
 /* All units in one cycle: move on by @amount elements. */
 void tdma_chain_step(struct tdma_chain *chain,
                      const struct tdma_chain_params *params, unsigned amount);

@@ -276,12 +276,12 @@ static bool move_element(struct tdma_commit *c, struct tdma_flight *f,
  * The commit point.
  */
 
-/* IDs of element 0, as soon as it has been issued. */
+/* ID of the first element, as soon as it has been issued. */
 static void start_side(struct tdma_commit *c, unsigned side)
 {
     const struct tdma_flight_side *fs = &c->flight->side[side];
 
-    if (!c->started[side] && fs->issued) {
+    if (!c->started[side] && fs->issued != c->flight->start) {
         c->started[side] = true;
         c->id[side] = fs->base_id;
     }
@@ -337,7 +337,7 @@ bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
     uint64_t max, n = 0;
     bool ok = true;
 
-    if (f->parked || tdma_commit_done(c)) {
+    if (tdma_commit_done(c)) {
         return true;
     }
     start_side(c, TDMA_SRC);

@@ -37,7 +37,6 @@ struct cycle_engine {
     unsigned head, commit_at, split_at, tail;   /* free running */
     unsigned live;              /* jobs started and not ended */
     uint64_t dying;             /* dead, not ended: bit per flight */
-    uint64_t held;              /* to be looked at when unparked */
 
     bool hazard_known;          /* for the flight at split_at */
     bool hazard;                /* ... it is held back */
@@ -85,27 +84,42 @@ static uint64_t longer_stall(const struct tdma_flight *f, enum tdma_stall cause)
     return src > dst ? src : dst;
 }
 
-static void end_job(struct cycle_engine *e, struct tdma_flight *f)
+/* What this flight adds to the account of its job */
+static void account(const struct tdma_flight *f, struct tdma_job *job)
+{
+    if (f->first_cycle != UINT64_MAX && f->last_cycle >= f->first_cycle) {
+        job->cycles += f->last_cycle - f->first_cycle;
+    }
+    job->stall_backpressure += longer_stall(f, TDMA_STALL_BACKPRESSURE);
+    job->stall_throttle += longer_stall(f, TDMA_STALL_THROTTLE);
+    job->stall_ids += longer_stall(f, TDMA_STALL_IDS);
+}
+
+/* The job leaves: it is over, or is given back to go on another time. */
+static void leave(struct cycle_engine *e, struct tdma_flight *f)
 {
     struct tdma_job *job = f->job;
+    uint32_t status = f->dead ? f->status : TDMA_STATUS_OK;
 
-    if (f->first_cycle != UINT64_MAX && f->last_cycle >= f->first_cycle) {
-        job->cycles = f->last_cycle - f->first_cycle;
-    }
-    job->stall_backpressure = longer_stall(f, TDMA_STALL_BACKPRESSURE);
-    job->stall_throttle = longer_stall(f, TDMA_STALL_THROTTLE);
-    job->stall_ids = longer_stall(f, TDMA_STALL_IDS);
+    account(f, job);
     tdma_commit_drop(f);
     f->job = NULL;
+    job->priv = NULL;
     e->live--;
     e->dying &= ~(1ULL << number_of(e, f));
     e->hazard_known = false;
     e->moved = true;
-    tdma_job_end(job, f->dead ? f->status : TDMA_STATUS_OK,
-                 done(f, TDMA_SRC), done(f, TDMA_DST));
+    if (status == TDMA_STATUS_PENDING && job->cancel) {
+        status = TDMA_STATUS_ABORTED;
+    }
+    if (status == TDMA_STATUS_PENDING) {
+        tdma_job_give_back(job, done(f, TDMA_SRC), done(f, TDMA_DST));
+    } else {
+        tdma_job_end(job, status, done(f, TDMA_SRC), done(f, TDMA_DST));
+    }
 }
 
-/* End the job of @f if everything up to its limit is in and visible. */
+/* The job of @f leaves if everything up to its limit is in and visible. */
 static void try_end(struct cycle_engine *e, struct tdma_flight *f)
 {
     if (!f->job || f->committed < f->limit) {
@@ -116,11 +130,7 @@ static void try_end(struct cycle_engine *e, struct tdma_flight *f)
             return;
         }
     }
-    if (f->parked) {
-        e->held |= 1ULL << number_of(e, f);
-        return;
-    }
-    end_job(e, f);
+    leave(e, f);
 }
 
 /*
@@ -134,7 +144,6 @@ static void kill_flight(struct cycle_engine *e, struct tdma_flight *f,
     unsigned n = number_of(e, f);
 
     f->dead = true;
-    f->parked = false;
     f->status = status;
     f->limit = limit;
     if (f->split) {
@@ -288,7 +297,7 @@ static void bad_response(struct cycle_engine *e, unsigned side, unsigned id)
     struct tdma_flight *f = &e->flight[slot->flight];
     uint64_t issued = f->side[side].issued, element;
 
-    if (!f->job || f->dead || !issued) {
+    if (!f->job || f->dead || issued == f->start) {
         return;
     }
     /* the slot has the low bits only */
@@ -323,9 +332,7 @@ static void publish(struct cycle_engine *e, uint64_t due)
     for (; due; due &= due - 1) {
         struct tdma_flight *f = &e->flight[__builtin_ctzll(due)];
 
-        if (f->job && f->parked) {
-            e->held |= due & -due;
-        } else if (f->job) {
+        if (f->job) {
             tdma_commit_flush(f);
             tdma_job_progress(f->job, done(f, TDMA_SRC), done(f, TDMA_DST));
         }
@@ -440,7 +447,7 @@ static void cycle_reset(struct tdma_engine *engine)
 
     e->head = e->commit_at = e->split_at = e->tail = 0;
     e->live = 0;
-    e->dying = e->held = 0;
+    e->dying = 0;
     e->hazard = e->hazard_known = false;
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
         tdma_generator_reset(&e->sub[s].generator, e->props.lanes,
@@ -508,22 +515,24 @@ static bool cycle_ready(const struct tdma_engine *engine)
            e->tail - e->split_at < QUEUE_DEPTH;
 }
 
-static void cycle_start(struct tdma_engine *engine, struct tdma_job *job)
+static void enter(struct cycle_engine *e, struct tdma_job *job, uint64_t start)
 {
-    struct cycle_engine *e = to_cycle(engine);
     unsigned n = e->tail % TDMA_FLIGHTS;
 
-    tdma_splitter_split(&e->flight[n], n, job);
+    tdma_splitter_split(&e->flight[n], n, job, start);
     job->priv = &e->flight[n];
     e->tail++;
     e->live++;
 }
 
-/* Jobs that were cancelled or unparked since the last call. */
+static void cycle_start(struct tdma_engine *engine, struct tdma_job *job)
+{
+    enter(to_cycle(engine), job, 0);
+}
+
+/* Jobs that were cancelled since the last call. */
 static void look_around(struct cycle_engine *e)
 {
-    uint64_t held = e->held;
-
     for (unsigned i = e->head; i != e->tail; i++) {
         struct tdma_flight *f = flight_at(e, i);
 
@@ -531,9 +540,6 @@ static void look_around(struct cycle_engine *e)
             kill_flight(e, f, TDMA_STATUS_ABORTED, f->committed);
         }
     }
-    e->held = 0;
-    publish(e, held);
-    try_end_all(e, held);
 }
 
 static void drop_pointers(struct cycle_engine *e)
@@ -558,7 +564,10 @@ static bool wants_more(const struct cycle_engine *e, bool was_low,
            (!was_low || e->live < were_live);
 }
 
-/* Cycles until the budget is used up. True if there is more to do. */
+/*
+ * Cycles until the budget is used up; also without a job, if those that have
+ * left take up all the places. True if there is more to do.
+ */
 static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
 {
     enum tdma_generator_cycle kind[TDMA_SIDES];
@@ -566,7 +575,8 @@ static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
     unsigned live = e->live;
     uint64_t bytes = e->commit.bytes;
 
-    while (e->live && budget->steps > 0 && budget->bytes > 0) {
+    while ((e->live || !cycle_ready(&e->base)) &&
+           budget->steps > 0 && budget->bytes > 0) {
         uint64_t skipped = 0;
 
         cycle(e, kind);
@@ -580,7 +590,7 @@ static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
             return true;
         }
     }
-    return e->live;
+    return e->live || !live;
 }
 
 static bool cycle_run(struct tdma_engine *engine, struct tdma_budget *budget)
@@ -594,22 +604,37 @@ static bool cycle_run(struct tdma_engine *engine, struct tdma_budget *budget)
     return more;
 }
 
+/* Elements before which everything has been issued. */
+static uint64_t issued(const struct tdma_flight *f)
+{
+    uint64_t n = f->job->elements;
+
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s] && f->side[s].issued < n) {
+            n = f->side[s].issued;
+        }
+    }
+    return n;
+}
+
+/*
+ * What has been issued on both sides drains and takes effect; the rest of the
+ * job steps aside. One that is ending anyway needs no more than that.
+ */
 static bool cycle_park(struct tdma_engine *engine, struct tdma_job *job)
 {
     struct tdma_flight *f = job->priv;
 
-    (void)engine;
-    f->parked = true;
-    /* Requests of it may be in the memory system, but without effect. */
-    return true;
+    if (!f->dead && issued(f) < job->elements) {
+        kill_flight(to_cycle(engine), f, TDMA_STATUS_PENDING, issued(f));
+    }
+    return false;
 }
 
 static void cycle_unpark(struct tdma_engine *engine, struct tdma_job *job)
 {
-    struct tdma_flight *f = job->priv;
-
-    (void)engine;
-    f->parked = false;
+    enter(to_cycle(engine), job,
+          job->sync[job->has_side[TDMA_DST] ? TDMA_DST : TDMA_SRC].done);
 }
 
 void tdma_cycle_engine_trace(struct tdma_engine *engine,

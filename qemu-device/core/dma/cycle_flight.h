@@ -46,6 +46,7 @@ struct tdma_part {
     uint8_t op;                 /* element inside on both sides */
     uint8_t op_outside_src;     /* inside the destination only */
     uint8_t space;              /* TDMA_SPACE_* of the addresses */
+    uint64_t start;             /* first element to do */
     uint64_t elements;
     uint64_t interval;          /* of partial updates, elements */
     uint64_t base;
@@ -56,7 +57,7 @@ struct tdma_part {
 
 /* How far one half has come; all counts in elements, in order. */
 struct tdma_flight_side {
-    unsigned base_id;           /* request ID of element 0, once issued */
+    unsigned base_id;           /* ID of the first element, once issued */
     uint64_t issued;
     uint64_t popped;
     uint64_t stall[TDMA_STALLS];
@@ -73,15 +74,19 @@ struct tdma_reach {
 
 #define TDMA_FILL_CACHE 64
 
+/*
+ * All element numbers and counts are those of the descriptor, also in a flight
+ * that goes on with one that was put aside at element @start.
+ */
 struct tdma_flight {
     struct tdma_job *job;       /* NULL: ended, its IDs are coming home */
-    bool parked;                /* no new requests, no effects */
     bool dead;                  /* ends at @limit, before its elements */
     bool split;                 /* its halves are in the sub-threads */
     bool master;                /* side whose requests say "served" */
     bool has_side[TDMA_SIDES];
-    uint32_t status;            /* to end with */
+    uint32_t status;            /* to end with; PENDING: to be given back */
     uint32_t elem_bytes;
+    uint64_t start;             /* elements that had taken effect before */
     uint64_t limit;             /* elements that take effect */
     uint64_t committed;         /* elements that have taken effect */
     unsigned waiting;           /* reads that wait for their write only */

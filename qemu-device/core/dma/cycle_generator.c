@@ -79,9 +79,6 @@ static enum tdma_generator_cycle send_run(struct tdma_generator *g,
     unsigned op = r->op[r->sent];
     unsigned n = same_op(r), accepted;
 
-    if (f->parked) {
-        return TDMA_GENERATOR_IDLE;
-    }
     n = n < *lanes ? n : *lanes;
     if (n > g->credit->available) {
         n = g->credit->available;
@@ -91,7 +88,7 @@ static enum tdma_generator_cycle send_run(struct tdma_generator *g,
         n = tdma_throttle_room(g->throttle);
         kind = TDMA_GENERATOR_THROTTLE;
     }
-    if (!fs->issued) {
+    if (fs->issued == f->start) {
         fs->base_id = g->credit->next;
     }
     accepted = tdma_memory_request(g->memory, g->side, g->credit->next,
@@ -308,9 +305,14 @@ static void load(struct tdma_generator *g, int which)
     g->chain_part[which] = part;
     g->chain_params[which] = g->reg1.params;
     for (unsigned i = 0; i < g->fsm.lanes; i++) {
-        tdma_tracker_init(&g->lane[i], which);
+        if (part->start) {
+            tdma_tracker_restore(&g->lane[i], which, &g->chain_params[which],
+                                 part->start);
+        } else {
+            tdma_tracker_init(&g->lane[i], which);
+        }
     }
-    tdma_fsm_load(&g->fsm, which, part->elements);
+    tdma_fsm_load(&g->fsm, which, part->elements - part->start);
     g->reg1.part = NULL;
     g->moved = true;
 }

@@ -15,7 +15,7 @@ void tdma_progress_reset(struct tdma_progress *p,
 
 void tdma_progress_push(struct tdma_progress *p, const struct tdma_part *part)
 {
-    tdma_trackerq_push(&p->queue, part->flight, part->elements,
+    tdma_trackerq_push(&p->queue, part->flight, part->start, part->elements,
                        part->interval);
 }
 

@@ -40,7 +40,7 @@ void tdma_progress_push(struct tdma_progress *p, const struct tdma_part *part);
  */
 bool tdma_progress_tick(struct tdma_progress *p, uint64_t committed);
 
-/* Descriptor @flight will get no more than @expected responses. */
+/* Descriptor @flight will get no responses from element @expected on. */
 void tdma_progress_cut(struct tdma_progress *p, unsigned flight,
                        uint64_t expected);
 

@@ -41,6 +41,7 @@ static void make_part(struct tdma_flight *f, unsigned number, unsigned side)
         .op = op_of(job, side),
         .op_outside_src = op_outside_src(job, side),
         .space = job->view[side].seg.space,
+        .start = f->start,
         .elements = job->elements,
         .interval = job->sync[side].interval,
         .base = side == TDMA_SRC ? job->desc.src_offset : job->desc.dst_offset,
@@ -52,10 +53,11 @@ static void make_part(struct tdma_flight *f, unsigned number, unsigned side)
 }
 
 void tdma_splitter_split(struct tdma_flight *flight, unsigned number,
-                         struct tdma_job *job)
+                         struct tdma_job *job, uint64_t start)
 {
     memset(flight, 0, sizeof(*flight));
     flight->job = job;
+    flight->start = flight->committed = start;
     flight->limit = job->elements;
     flight->elem_bytes = job->desc.elem_bytes;
     flight->first_cycle = UINT64_MAX;
@@ -64,6 +66,7 @@ void tdma_splitter_split(struct tdma_flight *flight, unsigned number,
         flight->has_side[s] = job->has_side[s];
         flight->reach[s].dirty_lo = UINT64_MAX;
         if (job->has_side[s]) {
+            flight->side[s].issued = flight->side[s].popped = start;
             make_part(flight, number, s);
         }
     }

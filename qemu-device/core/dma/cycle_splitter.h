@@ -8,9 +8,9 @@
 
 #include "cycle_flight.h"
 
-/* Set up @flight, number @number, for @job. */
+/* Set up @flight, number @number, for @job from element @start on. */
 void tdma_splitter_split(struct tdma_flight *flight, unsigned number,
-                         struct tdma_job *job);
+                         struct tdma_job *job, uint64_t start);
 
 /*
  * Can the order of accesses of two descriptors matter (A2)? True if one

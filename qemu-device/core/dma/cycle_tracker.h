@@ -25,6 +25,15 @@ static inline void tdma_tracker_init(struct tdma_tracker *tracker,
     tdma_chain_init(&tracker->chain[which]);
 }
 
+/* The same at @element, for the rest of a descriptor. */
+static inline void tdma_tracker_restore(struct tdma_tracker *tracker,
+                                        unsigned which,
+                                        const struct tdma_chain_params *params,
+                                        uint64_t element)
+{
+    tdma_chain_restore(&tracker->chain[which], params, element);
+}
+
 /* First cycle of a descriptor: chain @which moves to this lane's element. */
 static inline void tdma_tracker_start(struct tdma_tracker *tracker,
                                       unsigned which,

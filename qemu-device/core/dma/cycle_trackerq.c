@@ -15,14 +15,15 @@ struct tdma_trackerq_entry *tdma_trackerq_head(struct tdma_trackerq *q)
 }
 
 void tdma_trackerq_push(struct tdma_trackerq *q, unsigned flight,
-                        uint64_t expected, uint64_t interval)
+                        uint64_t start, uint64_t expected, uint64_t interval)
 {
     struct tdma_trackerq_entry *e = entry_at(q, q->tail++);
 
     e->flight = flight;
     e->expected = expected;
-    e->popped = 0;
+    e->popped = start;
     tdma_sync_init(&e->sync, expected, interval);
+    tdma_sync_update(&e->sync, start);
 }
 
 void tdma_trackerq_cut(struct tdma_trackerq *q, unsigned flight,

@@ -15,8 +15,8 @@
 
 struct tdma_trackerq_entry {
     unsigned flight;            /* which descriptor */
-    uint64_t expected;          /* responses in all */
-    uint64_t popped;
+    uint64_t expected;          /* elements answered in the end */
+    uint64_t popped;            /* elements answered so far, in order */
     struct tdma_sync sync;
 };
 
@@ -44,9 +44,12 @@ static inline bool tdma_trackerq_full(const struct tdma_trackerq *q)
 /* Oldest entry, or NULL. */
 struct tdma_trackerq_entry *tdma_trackerq_head(struct tdma_trackerq *q);
 
-/* Add the part of descriptor @flight; not while full. */
+/*
+ * Add the part of descriptor @flight, whose elements from @start up to
+ * @expected will be answered; not while full.
+ */
 void tdma_trackerq_push(struct tdma_trackerq *q, unsigned flight,
-                        uint64_t expected, uint64_t interval);
+                        uint64_t start, uint64_t expected, uint64_t interval);
 
 /* Drop the oldest entry. */
 static inline void tdma_trackerq_drop(struct tdma_trackerq *q)
@@ -54,7 +57,7 @@ static inline void tdma_trackerq_drop(struct tdma_trackerq *q)
     q->head++;
 }
 
-/* Descriptor @flight ends early: no more than @expected responses will come. */
+/* Descriptor @flight ends early: no more will come from @expected on. */
 void tdma_trackerq_cut(struct tdma_trackerq *q, unsigned flight,
                        uint64_t expected);
 

@@ -110,7 +110,8 @@ struct tdma_job {
     uint8_t fault_dim;
     struct tdma_record_target extra;    /* RECORD: the second record */
     bool started;               /* handed to the engine */
-    bool parked;                /* park() succeeded */
+    bool parking;               /* park() was called; not given back yet */
+    bool parked;                /* given back, to go on another time */
     struct tdma_job_sync sync[TDMA_SIDES];
     bool publish_failed;        /* a record could not be written */
     void *priv;                 /* the engine's own, NULL at start() */
@@ -139,8 +140,8 @@ struct tdma_budget {
 struct tdma_engine_ops {
     const char *name;
     /*
-     * park() succeeds at once, frees the job's place and may be used to share
-     * the thread between queues at quantum granularity.
+     * park() gives a job back at once and may be used to share the thread
+     * between queues at quantum granularity.
      */
     bool preemptive;
 
@@ -150,7 +151,10 @@ struct tdma_engine_ops {
     /* Back to power-on; jobs in flight are forgotten, not ended. */
     void (*reset)(struct tdma_engine *engine);
 
-    /* True if one more job can be taken. A pipelined engine holds several. */
+    /*
+     * True if one more job can be taken. A pipelined engine holds several. One
+     * that has none and is not ready has to be run.
+     */
     bool (*ready)(const struct tdma_engine *engine);
     /* Take a job. Never empty: 0 < job->elements, opcode is not NOP. */
     void (*start)(struct tdma_engine *engine, struct tdma_job *job);
@@ -161,13 +165,14 @@ struct tdma_engine_ops {
      */
     bool (*run)(struct tdma_engine *engine, struct tdma_budget *budget);
     /*
-     * Stop issuing for @job. True once nothing of it is in flight; until then
-     * the caller goes on calling run() and asks again. A preemptive engine
-     * gives the job back whole; another may hold it, and the jobs behind it,
-     * in its pipeline.
+     * Stop issuing for @job. True if it is given back at once. Otherwise what
+     * is in flight drains while the caller goes on calling run(), until the
+     * engine calls tdma_job_give_back(), or tdma_job_end() if that comes
+     * first. A job given back has no place in the engine and holds up no
+     * other.
      */
     bool (*park)(struct tdma_engine *engine, struct tdma_job *job);
-    /* Go on with a parked job. A preemptive engine must be ready(). */
+    /* Go on with a job that was given back, at the counts it has; if ready() */
     void (*unpark)(struct tdma_engine *engine, struct tdma_job *job);
 };
 
@@ -221,6 +226,13 @@ uint64_t tdma_job_sync_point(const struct tdma_job *job);
  */
 void tdma_job_end(struct tdma_job *job, uint32_t status, uint64_t src_done,
                   uint64_t dst_done);
+
+/*
+ * The job, whose park() returned false, is given back at these counts: both
+ * the same on the sides that it has. Not to be touched until unpark().
+ */
+void tdma_job_give_back(struct tdma_job *job, uint64_t src_done,
+                        uint64_t dst_done);
 
 /* Note the first element at fault; its status goes to tdma_job_end(). */
 void tdma_job_fault(struct tdma_job *job, unsigned side, uint64_t offset);

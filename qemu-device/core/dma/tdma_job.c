@@ -45,6 +45,7 @@ void tdma_job_init(struct tdma_job *job, struct tdma_queue *queue)
     job->status = TDMA_STATUS_PENDING;
     job->extra.valid = false;
     job->started = false;
+    job->parking = false;
     job->parked = false;
     job->publish_failed = false;
     job->priv = NULL;
@@ -363,6 +364,16 @@ void tdma_job_end(struct tdma_job *job, uint32_t status, uint64_t src_done,
     job->sync[TDMA_SRC].done = src_done;
     job->sync[TDMA_DST].done = dst_done;
     job->status = status;
+    job->queue->core->threads[job->engine->thread].in_engine--;
+    flush_views(job);
+}
+
+void tdma_job_give_back(struct tdma_job *job, uint64_t src_done,
+                        uint64_t dst_done)
+{
+    tdma_job_progress(job, src_done, dst_done);
+    job->parking = false;
+    job->parked = true;
     job->queue->core->threads[job->engine->thread].in_engine--;
     flush_views(job);
 }

@@ -172,6 +172,7 @@ static struct tdma_queue *pick(struct tdma_thread *thread)
     }
     if (best) {
         best->owner = thread->number;
+        best->quiet = false;
         thread->next_queue = best->number;
     }
     tdma_unlock(core);
@@ -204,38 +205,13 @@ static void start(struct tdma_thread *thread, struct tdma_job *job)
     engine->ops->start(engine, job);
 }
 
-/* The job at the end of the list waits for its start or its continuation. */
-static bool has_waiting_job(const struct tdma_queue *queue)
-{
-    const struct tdma_job *job = queue->last;
-
-    return job && job->status == TDMA_STATUS_PENDING &&
-           (!job->started || job->parked);
-}
-
-/* Go on with the jobs of a queue that was paused. */
-static void unpark_all(struct tdma_thread *thread, struct tdma_queue *queue)
-{
-    struct tdma_job *job;
-
-    for (job = queue->first; job; job = job->next) {
-        if (is_live(job) && job->parked) {
-            start(thread, job);
-        }
-    }
-}
-
 /* Bring one job of the queue into the engine, or find out why not. */
 static void admit(struct tdma_thread *thread, struct tdma_queue *queue)
 {
-    struct tdma_job *job;
+    struct tdma_job *job = tdma_queue_waiting(queue);
 
-    if (has_waiting_job(queue)) {
-        if (queue->last->parked) {
-            unpark_all(thread, queue);
-        } else {
-            start(thread, queue->last);
-        }
+    if (job) {
+        start(thread, job);
         return;
     }
     if (!tdma_queue_update_tail(queue)) {
@@ -260,34 +236,21 @@ static bool park_all(struct tdma_thread *thread, struct tdma_queue *queue)
         if (!is_live(job) || job->parked) {
             continue;
         }
+        job->parking = true;
         if (engine->ops->park(engine, job)) {
-            job->parked = true;
-            thread->in_engine--;
-        } else {
-            all = false;
+            tdma_job_give_back(job, job->sync[TDMA_SRC].done,
+                               job->sync[TDMA_DST].done);
         }
+        all &= !job->parking;
     }
     return all;
-}
-
-/*
- * Cancel what is in flight. Cancel before unpark: a job that a preemptive
- * engine gave back ends where it lies; that engine has room for one job only,
- * and another queue may be served next.
- */
-static void cancel_all(struct tdma_thread *thread, struct tdma_queue *queue)
-{
-    tdma_queue_cancel(queue);
-    unpark_all(thread, queue);
-    tdma_queue_retire(queue);
 }
 
 /*
  * Software wants everything up to the tail of this moment ended. In-flight
  * jobs are cancelled first; then what waits is fetched for its tag alone.
  */
-static void serve_abort(struct tdma_thread *thread, struct tdma_queue *queue,
-                        struct tdma_budget *budget)
+static void serve_abort(struct tdma_queue *queue, struct tdma_budget *budget)
 {
     struct tdma_core *core = queue->core;
     bool done;
@@ -299,7 +262,8 @@ static void serve_abort(struct tdma_thread *thread, struct tdma_queue *queue,
         tdma_unlock(core);
         queue->abort_known = true;
     }
-    cancel_all(thread, queue);
+    tdma_queue_cancel(queue);
+    tdma_queue_retire(queue);
     while (!queue->first && queue->head != queue->abort_tail &&
            budget->steps > 0) {
         budget->steps -= JOB_STEPS;
@@ -322,11 +286,12 @@ static void serve_abort(struct tdma_thread *thread, struct tdma_queue *queue,
     tdma_unlock(core);
 }
 
-static void serve_disable(struct tdma_thread *thread, struct tdma_queue *queue)
+static void serve_disable(struct tdma_queue *queue)
 {
     struct tdma_core *core = queue->core;
 
-    cancel_all(thread, queue);
+    tdma_queue_cancel(queue);
+    tdma_queue_retire(queue);
     if (queue->first) {
         return;
     }
@@ -342,6 +307,7 @@ static void serve_disable(struct tdma_thread *thread, struct tdma_queue *queue)
     tdma_unlock(core);
 }
 
+/* The queue, or the whole device, is not to run: what is in flight drains. */
 static void serve_pause(struct tdma_thread *thread, struct tdma_queue *queue)
 {
     bool quiet = park_all(thread, queue);
@@ -349,14 +315,13 @@ static void serve_pause(struct tdma_thread *thread, struct tdma_queue *queue)
 
     tdma_queue_retire(queue);
     tdma_lock(core);
-    if (queue->pause) {
+    if (queue->pause || !core->enabled) {
         queue->quiet = quiet;
     }
     tdma_unlock(core);
 }
 
-enum service { SERVE_NOTHING, SERVE_DISABLE, SERVE_ABORT, SERVE_PAUSE,
-               SERVE_RESUME };
+enum service { SERVE_NOTHING, SERVE_DISABLE, SERVE_ABORT, SERVE_PAUSE };
 
 /* What software wants of the queue; taken into ownership if anything. */
 static enum service wanted(struct tdma_thread *thread,
@@ -371,11 +336,8 @@ static enum service wanted(struct tdma_thread *thread,
         service = SERVE_DISABLE;
     } else if (queue->abort) {
         service = SERVE_ABORT;
-    } else if (queue->pause) {
+    } else if (queue->pause || !queue->core->enabled) {
         service = SERVE_PAUSE;
-    } else if (queue->owner == thread->number &&
-               !thread->engine->ops->preemptive) {
-        service = SERVE_RESUME;
     }
     if (service) {
         queue->owner = thread->number;
@@ -388,16 +350,13 @@ static void serve(struct tdma_thread *thread, struct tdma_queue *queue,
 {
     switch (service) {
     case SERVE_DISABLE:
-        serve_disable(thread, queue);
+        serve_disable(queue);
         break;
     case SERVE_ABORT:
-        serve_abort(thread, queue, budget);
+        serve_abort(queue, budget);
         break;
     case SERVE_PAUSE:
         serve_pause(thread, queue);
-        break;
-    case SERVE_RESUME:
-        unpark_all(thread, queue);
         break;
     case SERVE_NOTHING:
         break;
@@ -569,7 +528,7 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
                 continue;
             }
         }
-        if (thread->in_engine) {
+        if (thread->in_engine || !engine->ops->ready(engine)) {
             more = engine->ops->run(engine, budget);
             for_owned(thread, retire_owned);
         }

@@ -231,14 +231,13 @@ void tdma_queue_retire(struct tdma_queue *queue)
 
 void tdma_queue_cancel(struct tdma_queue *queue)
 {
-    bool preemptive = queue->core->engine_ops->preemptive;
     struct tdma_job *job;
 
     for (job = queue->first; job; job = job->next) {
         if (job->status != TDMA_STATUS_PENDING) {
             continue;
         }
-        if (!job->started || (preemptive && job->parked)) {
+        if (!job->started || job->parked) {
             job->status = TDMA_STATUS_ABORTED;
         } else {
             job->cancel = true;

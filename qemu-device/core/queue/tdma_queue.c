@@ -199,15 +199,6 @@ static bool belongs_to(const struct tdma_queue *queue, unsigned thread)
     return queue->thread == thread || queue->thread == TDMA_THREAD_ANY;
 }
 
-/* While the device is disabled a pipeline drains, but nothing is resumed. */
-static bool in_flight_moves(const struct tdma_queue *queue)
-{
-    const struct tdma_core *core = queue->core;
-
-    return queue->in_flight &&
-           (core->enabled || !core->engine_ops->preemptive);
-}
-
 bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread)
 {
     if (!belongs_to(queue, thread)) {
@@ -222,8 +213,23 @@ bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread)
     if (queue->pause) {
         return !queue->quiet;
     }
-    return in_flight_moves(queue) ||
-           (queue->core->enabled && !queue->halted && has_more(queue));
+    if (!queue->core->enabled) {
+        return queue->in_flight && !queue->quiet;
+    }
+    return queue->in_flight || (!queue->halted && has_more(queue));
+}
+
+struct tdma_job *tdma_queue_waiting(const struct tdma_queue *queue)
+{
+    struct tdma_job *job;
+
+    for (job = queue->first; job; job = job->next) {
+        if (job->status == TDMA_STATUS_PENDING &&
+            (!job->started || job->parking || job->parked)) {
+            return job;
+        }
+    }
+    return NULL;
 }
 
 /* A policy of HALT needs each outcome before the next descriptor starts. */
@@ -235,19 +241,20 @@ static unsigned in_flight_max(const struct tdma_queue *queue)
 
 bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread)
 {
-    const struct tdma_job *last;
+    const struct tdma_job *waiting;
 
     if (!belongs_to(queue, thread) || !queue->core->enabled ||
         !queue->enabled || queue->abort || queue->pause) {
         return false;
     }
-    last = queue->last;         /* nobody else is at the list */
-    if (last && last->status == TDMA_STATUS_PENDING &&
-        (!last->started || last->parked)) {
-        return !(last->desc.flags & TDMA_DESC_FENCE) || queue->first == last;
+    waiting = tdma_queue_waiting(queue);        /* nobody else is there */
+    if (waiting) {
+        return !waiting->parking && (!(waiting->desc.flags & TDMA_DESC_FENCE) ||
+                                     queue->first == waiting);
     }
     /* Behind a job that is already over, wait until it is retired. */
-    if (queue->halted || (last && last->status != TDMA_STATUS_PENDING)) {
+    if (queue->halted ||
+        (queue->last && queue->last->status != TDMA_STATUS_PENDING)) {
         return false;
     }
     return queue->in_flight < in_flight_max(queue) && has_more(queue);

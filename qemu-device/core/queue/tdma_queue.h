@@ -38,6 +38,13 @@ bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread);
 /* Could a thread take a descriptor from it (or go on with a parked one)? */
 bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread);
 
+/*
+ * The first job that is not in the engine but has to go there: never started,
+ * or put aside; it may still be draining. NULL if there is none. Owner side,
+ * or a queue that nobody owns.
+ */
+struct tdma_job *tdma_queue_waiting(const struct tdma_queue *queue);
+
 /* Stop fetching: the queue is halted with TDMA_QERR_*. */
 void tdma_queue_halt_locked(struct tdma_queue *queue, uint32_t error);
 
