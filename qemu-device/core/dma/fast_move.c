@@ -23,7 +23,10 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* As many whole elements as fit, so that each one starts at the pattern's 0 */
+/* Long enough to be worth a call, short enough to stay in the inner cache */
+enum { PATTERN_BYTES = 8192 };
+
+/* Whole elements, so that each one starts at the pattern's 0 */
 static void init_pattern(struct fast_mover *mover)
 {
     const struct tdma_job *job = mover->plan->job;
@@ -33,7 +36,10 @@ static void init_pattern(struct fast_mover *mover)
     if (!job->fill_bytes) {
         return;
     }
-    bytes = min_u64(job->elements, FAST_BUFFER / elem) * elem;
+    bytes = elem;
+    if (elem < PATTERN_BYTES) {
+        bytes = min_u64(job->elements, PATTERN_BYTES / elem) * elem;
+    }
     tdma_job_fill(job, mover->pattern);
     mover->uniform = !memcmp(mover->pattern, mover->pattern + 1, elem - 1);
     for (mover->pattern_bytes = elem; mover->pattern_bytes < bytes;) {
@@ -166,7 +172,7 @@ static uint64_t move_part(struct fast_mover *mover, enum from from,
         return move_buffered(mover, from, place, part) ? part : 0;
     }
     if (dst) {
-        if (part > mover->pattern_bytes && from == FROM_PATTERN) {
+        if (from == FROM_PATTERN && mover->uniform && !adds(mover)) {
             memset(dst, mover->pattern[0], part);
         } else {
             combine(mover, dst, src, part);

@@ -56,7 +56,7 @@ static void collect_dims(struct fast_plan *plan)
     unsigned i;
 
     plan->ndims = 0;
-    for (i = 0; i < TDMA_MAX_DIMS; i++) {
+    for (i = 0; i < job->desc.ndims; i++) {
         struct fast_dim dim = job_dim(job, i);
         struct fast_dim *last = plan->ndims ? &plan->dim[plan->ndims - 1]
                                             : NULL;
@@ -154,39 +154,47 @@ static void add_reach(int64_t *low, int64_t *high, int64_t far)
     *bound = (int64_t)((uint64_t)*bound + (uint64_t)far);
 }
 
-static void init_reach(struct fast_plan *plan)
+static void init_reach(struct fast_plan *plan, unsigned s)
 {
-    unsigned i, s, a;
+    unsigned i;
 
+    plan->low[s][0] = plan->high[s][0] = 0;
     for (i = 0; i + 1 < plan->ndims; i++) {
         const struct fast_dim *dim = &plan->dim[i];
 
+        plan->low[s][i + 1] = plan->low[s][i];
+        plan->high[s][i + 1] = plan->high[s][i];
+        add_reach(&plan->low[s][i + 1], &plan->high[s][i + 1],
+                  reach(dim->step[s], dim->n));
+    }
+}
+
+static void init_axis_reach(struct fast_plan *plan, unsigned a)
+{
+    unsigned i, s;
+
+    plan->axis_low[a][0] = plan->axis_high[a][0] = 0;
+    for (i = 0; i + 1 < plan->ndims; i++) {
+        const struct fast_dim *dim = &plan->dim[i];
+
+        plan->axis_low[a][i + 1] = plan->axis_low[a][i];
+        plan->axis_high[a][i + 1] = plan->axis_high[a][i];
         for (s = 0; s < TDMA_SIDES; s++) {
-            plan->low[s][i + 1] = plan->low[s][i];
-            plan->high[s][i + 1] = plan->high[s][i];
-            add_reach(&plan->low[s][i + 1], &plan->high[s][i + 1],
-                      reach(dim->step[s], dim->n));
-        }
-        for (a = 0; plan->axes && a < TDMA_MAX_AXES; a++) {
-            plan->axis_low[a][i + 1] = plan->axis_low[a][i];
-            plan->axis_high[a][i + 1] = plan->axis_high[a][i];
-            for (s = 0; s < TDMA_SIDES; s++) {
-                if (dim->axis[s] == (int)a) {
-                    add_reach(&plan->axis_low[a][i + 1],
-                              &plan->axis_high[a][i + 1],
-                              reach(dim->coef[s], dim->n));
-                }
+            if (dim->axis[s] == (int)a) {
+                add_reach(&plan->axis_low[a][i + 1],
+                          &plan->axis_high[a][i + 1],
+                          reach(dim->coef[s], dim->n));
             }
         }
     }
 }
 
+/* Small jobs feel what is cleared here: only what will be read. */
 void fast_plan_init(struct fast_plan *plan, struct tdma_job *job)
 {
     uint64_t row;
     unsigned i;
 
-    memset(plan, 0, sizeof(*plan));
     plan->job = job;
     plan->elem = job->desc.elem_bytes;
     plan->ordered = sides_overlap(job);
@@ -203,7 +211,13 @@ void fast_plan_init(struct fast_plan *plan, struct tdma_job *job)
         row *= plan->dim[i].n;
     }
     plan->disjoint = job->has_side[TDMA_DST] && destination_disjoint(plan);
-    init_reach(plan);
+    for (i = 0; i < TDMA_SIDES; i++) {
+        init_reach(plan, i);
+    }
+    for (i = 0; plan->axes && i < TDMA_MAX_AXES; i++) {
+        init_axis_reach(plan, i);
+    }
+    fast_plan_seek(plan, 0);
 }
 
 void fast_plan_seek(struct fast_plan *plan, uint64_t done)

@@ -3,6 +3,7 @@
  * tensordma core: is a descriptor valid?
  */
 #include <stddef.h>
+#include <string.h>
 #include "dma/tdma_check.h"
 
 #define FIELD(f) offsetof(struct tdma_desc, f)
@@ -113,11 +114,7 @@ static bool all_zero(const void *bytes, size_t len)
 {
     const uint8_t *b = bytes;
 
-    while (len && !*b) {
-        b++;
-        len--;
-    }
-    return !len;
+    return !len || (!b[0] && !memcmp(b, b + 1, len - 1));
 }
 
 static bool check_header(const struct tdma_check_limits *limits,

@@ -36,9 +36,10 @@ void tdma_walk_init(struct tdma_walk *walk, const struct tdma_desc *desc,
     uint64_t offset = side ? desc->dst_offset : desc->src_offset;
     unsigned i;
 
-    memset(walk, 0, sizeof(*walk));
-    memset(walk->axis, -1, sizeof(walk->axis));
+    walk->ndims = desc->ndims;
     walk->offset = offset;
+    walk->axes = 0;
+    memset(walk->axis, -1, sizeof(walk->axis));
     memcpy(walk->stride, side ? desc->dst_stride : desc->src_stride,
            sizeof(walk->stride));
     if (!ext) {
@@ -327,13 +328,13 @@ static bool box_range(const struct tdma_walk *walk, const struct box *box,
 
     result->min = walk->offset;
     result->max = walk->offset;
-    for (i = 0; i < TDMA_MAX_DIMS; i++) {
+    for (i = 0; i < walk->ndims; i++) {
         if (walk->axis[i] < 0 || !walk->coef[i]) {
             range_add(result, (tdma_wide)walk->stride[i] * box->lo[i],
                       (tdma_wide)walk->stride[i] * box->hi[i]);
         }
     }
-    for (i = 0; i < TDMA_MAX_AXES; i++) {
+    for (i = 0; walk->axes >> i; i++) {
         if (walk->axes & 1U << i) {
             if (!axis_range(walk, box, i, &part)) {
                 return false;
@@ -358,35 +359,51 @@ static void rows_of(const struct tdma_shape *shape,
     }
 }
 
-bool tdma_walk_range(const struct tdma_walk *walk,
-                     const struct tdma_shape *shape, tdma_wide *min,
-                     tdma_wide *max)
+/* A nest that ends early is the boxes below each digit of its length. */
+static bool partial_range(const struct tdma_walk *walk,
+                          const struct tdma_shape *shape, struct box *box,
+                          struct range *all)
 {
     uint64_t rows[TDMA_MAX_DIMS], left = shape->elements;
-    struct range all = { 0, 0 }, part;
-    struct box box = { { 0 }, { 0 } };
+    struct range part;
     bool any = false;
     int i;
 
     rows_of(shape, rows);
-    for (i = 0; i < TDMA_MAX_DIMS; i++) {
-        box.hi[i] = shape->steps[i] - 1;
-    }
-    /* From the outermost digit of @left on, the box below each digit */
     for (i = TDMA_MAX_DIMS - 1; i >= 0 && left; i--) {
         uint32_t digit = left / rows[i];
 
         left -= digit * rows[i];
         if (digit) {
-            box.lo[i] = 0;
-            box.hi[i] = digit - 1;
-            if (box_range(walk, &box, &part)) {
-                range_join(&all, &any, part.min, part.max);
+            box->lo[i] = 0;
+            box->hi[i] = digit - 1;
+            if (box_range(walk, box, &part)) {
+                range_join(all, &any, part.min, part.max);
             }
         }
-        box.lo[i] = digit;
-        box.hi[i] = digit;
+        box->lo[i] = digit;
+        box->hi[i] = digit;
     }
+    return any;
+}
+
+bool tdma_walk_range(const struct tdma_walk *walk,
+                     const struct tdma_shape *shape, tdma_wide *min,
+                     tdma_wide *max)
+{
+    struct range all = { 0, 0 };
+    struct box box = { { 0 }, { 0 } };
+    uint64_t product = 1;
+    unsigned i;
+    bool any;
+
+    for (i = 0; i < shape->ndims; i++) {
+        box.hi[i] = shape->steps[i] - 1;
+        product *= shape->steps[i];
+    }
+    any = product == shape->elements
+          ? box_range(walk, &box, &all)
+          : partial_range(walk, shape, &box, &all);
     if (any) {
         *min = all.min;
         *max = all.max;

@@ -21,13 +21,13 @@ struct tdma_shape {
 
 /* One side of a descriptor */
 struct tdma_walk {
+    unsigned ndims;             /* beyond, strides are 0 */
     tdma_wide offset;           /* of element 0 */
     int64_t stride[TDMA_MAX_DIMS];
-    /* Axis of each dimension, or -1, and its coefficient */
+    /* Axis of each dimension, or -1, and, if there is one, its coefficient */
     int8_t axis[TDMA_MAX_DIMS];
     int32_t coef[TDMA_MAX_DIMS];
-    /* Axes of this side: bit n = axis n */
-    uint32_t axes;
+    uint32_t axes;              /* of this side: bit n = axis n */
     int64_t start[TDMA_MAX_AXES];
     uint64_t extent[TDMA_MAX_AXES];
 };

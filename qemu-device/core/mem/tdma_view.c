@@ -26,7 +26,9 @@ void tdma_view_init(struct tdma_view *view, const struct tdma_mem *mem,
     view->dirty_count = 0;
     view->hbm_lo = 0;
     view->hbm_hi = 0;
-    memset(view->line_tag, 0, sizeof(view->line_tag));
+    if (seg->flags & TDMA_SEG_PAGED) {
+        memset(view->line_tag, 0, sizeof(view->line_tag));
+    }
 }
 
 static bool is_hbm(const struct tdma_view *view)
