@@ -7,7 +7,8 @@
  *		(A20). Writing anything clears them.
  *	/sys/kernel/debug/tensordmaN/threadM/throttle
  *		"WINDOW BUDGET": each side issues at most BUDGET requests per
- *		WINDOW cycles (A21). "0 0" is off, as after every reset.
+ *		WINDOW cycles (A21). "0 0" is off, as after every reset. What
+ *		cannot be is refused with EINVAL and changes nothing.
  *
  * All fail with ENODEV while the device is being reset.
  */
@@ -129,6 +130,15 @@ static int throttle_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
+/* The device's own rule: what it refuses would fail jobs until corrected. */
+static bool throttle_ok(const struct tdma_hw *hw, u32 window, u32 budget)
+{
+	if (!window || !budget)
+		return !window && !budget;
+	return window <= TDMA_THROTTLE_WINDOW_MAX &&
+	       budget <= (u64)window * hw->lanes;
+}
+
 static ssize_t throttle_write(struct file *filp, const char __user *from,
 			      size_t count, loff_t *pos)
 {
@@ -145,13 +155,13 @@ static ssize_t throttle_write(struct file *filp, const char __user *from,
 		return -EFAULT;
 	if (sscanf(strim(text), "%u %u%c", &window, &budget, &end) != 2)
 		return -EINVAL;
-	/* A window without a budget would stop the thread for good. */
-	if (!window != !budget)
+	if (!throttle_ok(&file->tdev->hw, window, budget))
 		return -EINVAL;
 
 	ret = tdma_debugfs_get(file->tdev);
 	if (ret)
 		return ret;
+	/* The write of WINDOW makes the pair take effect. */
 	tdma_hw_thread_write(&file->tdev->hw, file->thread,
 			     TDMA_THREAD_THROTTLE_BUDGET, budget);
 	tdma_hw_thread_write(&file->tdev->hw, file->thread,

@@ -191,10 +191,14 @@ TEST_F(debugfs, throttle_refuses_nonsense)
 	static const char * const texts[] = {
 		"", "1000", "1000 0", "0 400", "1000 400 x", "a b",
 		"-1 5 and a text that is longer than any pair of numbers",
+		"16777217 1", "4294967295 4294967295",
 	};
 	char text[64];
 	size_t i;
 
+	/* one request more than the lanes can issue */
+	snprintf(text, sizeof(text), "1000 %u", self->caps.lanes * 1000 + 1);
+	EXPECT_EQ(-EINVAL, write_file(0, "throttle", text));
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		EXPECT_EQ(-EINVAL, write_file(0, "throttle", texts[i])) {
 			TH_LOG("\"%s\"", texts[i]);

@@ -77,8 +77,10 @@ struct tdma_thread {
     bool clear_counters;
     bool new_inject;            /* written since the engine has seen it */
     struct tdma_inject inject;
-    uint32_t throttle_window;
+    uint32_t throttle_window;   /* as written */
     uint32_t throttle_budget;
+    uint32_t throttle_status;   /* TDMA_THROTTLE_* */
+    struct tdma_throttle_rate throttle;         /* in effect */
     uint64_t cycles;
     struct tdma_counters counters[TDMA_SIDES];
 

@@ -186,11 +186,38 @@ static uint64_t read_throttle_window(const struct place *at)
     return thread_of(at)->throttle_window;
 }
 
+static uint32_t check_throttle(const struct tdma_core *core, uint32_t window,
+                               uint32_t budget)
+{
+    if (!window && !budget) {
+        return TDMA_THROTTLE_OFF;
+    }
+    if (!window || !budget) {
+        return TDMA_THROTTLE_BAD_ZERO;
+    }
+    if (window > TDMA_THROTTLE_WINDOW_MAX) {
+        return TDMA_THROTTLE_BAD_WINDOW;
+    }
+    if (budget > core->props.lanes * window) {
+        return TDMA_THROTTLE_BAD_BUDGET;
+    }
+    return TDMA_THROTTLE_ON;
+}
+
+/* Completes the pair. What cannot be is not passed on to the engine. */
 static bool write_throttle_window(const struct place *at, uint64_t value,
                                   struct aftermath *after)
 {
+    struct tdma_thread *thread = thread_of(at);
+    uint32_t budget = thread->throttle_budget;
+
     (void)after;
-    thread_of(at)->throttle_window = value;
+    thread->throttle_window = value;
+    thread->throttle_status = check_throttle(at->core, value, budget);
+    if (thread->throttle_status < TDMA_THROTTLE_BAD) {
+        thread->throttle.window = value;
+        thread->throttle.budget = budget;
+    }
     return true;
 }
 
@@ -205,6 +232,11 @@ static bool write_throttle_budget(const struct place *at, uint64_t value,
     (void)after;
     thread_of(at)->throttle_budget = value;
     return true;
+}
+
+static uint64_t read_throttle_status(const struct place *at)
+{
+    return thread_of(at)->throttle_status;
 }
 
 static uint64_t read_zero(const struct place *at)
@@ -294,6 +326,8 @@ static const struct reg thread_regs[] = {
       .read = read_throttle_budget, .write = write_throttle_budget },
     { .offset = TDMA_THREAD_COUNTER_CLEAR, .size = 4,
       .read = read_zero, .write = write_counter_clear },
+    { .offset = TDMA_THREAD_THROTTLE_STATUS, .size = 4,
+      .read = read_throttle_status },
     { .offset = TDMA_THREAD_CYCLES, .size = 8,
       .read = read_cycles },
     { .offset = TDMA_THREAD_INJECT, .size = 4,

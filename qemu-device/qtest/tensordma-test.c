@@ -1335,6 +1335,106 @@ static void test_migration_blocked(void)
     qtest_quit(qts);
 }
 
+static uint64_t thread_reg(unsigned thread, unsigned reg)
+{
+    return TDMA_THREAD_BASE + thread * TDMA_THREAD_STRIDE + reg;
+}
+
+static void set_throttle(Board *b, uint32_t window, uint32_t budget)
+{
+    uint32_t threads = rd(b, TDMA_REG_THREADS);
+
+    for (unsigned i = 0; i < threads; i++) {
+        wr(b, thread_reg(i, TDMA_THREAD_THROTTLE_BUDGET), budget);
+        wr(b, thread_reg(i, TDMA_THREAD_THROTTLE_WINDOW), window);
+    }
+}
+
+/* A throttle that cannot be: an error in a register and in each record. */
+static void test_throttle(const void *opaque)
+{
+    Rig *rig = rig_started(opaque);
+    Board *b = &rig->board[0];
+    uint64_t status = thread_reg(1, TDMA_THREAD_THROTTLE_STATUS);
+    struct tdma_desc d = copy_desc(SEG_SRC, SEG_DST, 64);
+    uint8_t guard[64];
+
+    g_assert_cmpint(rd(b, status), ==, TDMA_THROTTLE_OFF);
+    fill(rig, DST, guard, sizeof(guard));
+    set_throttle(b, 100, 0);
+    g_assert_cmpint(rd(b, status), ==, TDMA_THROTTLE_BAD_ZERO);
+    g_assert_cmpint(run(rig, b, &d), ==, TDMA_STATUS_BAD_THROTTLE);
+    set_throttle(b, 100, 100 * rd(b, TDMA_REG_LANES) + 1);
+    g_assert_cmpint(rd(b, status), ==, TDMA_THROTTLE_BAD_BUDGET);
+    g_assert_cmpint(run(rig, b, &d), ==, TDMA_STATUS_BAD_THROTTLE);
+    set_throttle(b, UINT32_MAX, 1);
+    g_assert_cmpint(rd(b, status), ==, TDMA_THROTTLE_BAD_WINDOW);
+    g_assert_cmpint(run(rig, b, &d), ==, TDMA_STATUS_BAD_THROTTLE);
+    check_memory(rig, DST, guard, sizeof(guard));
+    set_throttle(b, 100, 10);
+    g_assert_cmpint(rd(b, status), ==, TDMA_THROTTLE_ON);
+    check_works(rig, b);
+    flr(b);
+    board_remap(b);
+    g_assert_cmpint(rd(b, status), ==, TDMA_THROTTLE_OFF);
+    rig_free(rig);
+}
+
+enum { OTHER_QUEUE = 0x4000 };  /* its ring and records, from the first's */
+
+/* Both queues on thread 0; queue 1 has a ring of its own. */
+static void bind_two_queues(Rig *rig, Board *b)
+{
+    uint32_t delta = b->ring - RING + OTHER_QUEUE;
+
+    wrq(b, 0, TDMA_QUEUE_CONTROL, 0);
+    wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_OFF);
+    queue_configure(b, 1);
+    wr64(b, queue_reg(1, TDMA_QUEUE_RING), RING + delta);
+    wr64(b, queue_reg(1, TDMA_QUEUE_RECORDS), RECORDS + delta);
+    for (unsigned q = 0; q < 2; q++) {
+        wrq(b, q, TDMA_QUEUE_THREAD, 0);
+        wrq(b, q, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE);
+    }
+}
+
+/*
+ * A paused queue keeps neither another one of its thread nor the worker: the
+ * cycles of the thread stand still once the other one's job is done.
+ */
+static void test_pause(const void *opaque)
+{
+    Rig *rig = rig_started(opaque);
+    Board *b = &rig->board[0];
+    struct tdma_desc d = copy_desc(SEG_SRC, SEG_HBM, 5000);
+    uint64_t cycles = thread_reg(0, TDMA_THREAD_CYCLES);
+    uint32_t before;
+
+    bind_two_queues(rig, b);
+    b->tail = 0;
+    start_huge(rig, b);
+    wrq(b, 0, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE | TDMA_QCTL_PAUSE);
+    wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_PAUSED);
+    qtest_memwrite(rig->qts, b->ring + OTHER_QUEUE, &d, sizeof(d));
+    doorbell(b, 1, 1);
+    wait_queue(b, 1, TDMA_QUEUE_DONE, 1);
+    wait_queue(b, 1, TDMA_QUEUE_STATE, TDMA_QSTATE_IDLE);
+    before = rd(b, cycles);
+    check_still(rig);
+    g_assert_cmpint(rd(b, cycles), ==, before);
+    g_assert_cmpint(rdq(b, 0, TDMA_QUEUE_STATE), ==, TDMA_QSTATE_PAUSED);
+
+    /* and it goes on where it was */
+    before = read_record(rig, b, 0).dst_done;
+    wrq(b, 0, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE);
+    while (read_record(rig, b, 0).dst_done == before) {
+        g_assert_cmpint(rdq(b, 0, TDMA_QUEUE_STATE), ==, TDMA_QSTATE_RUNNING);
+    }
+    wrq(b, 0, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE | TDMA_QCTL_ABORT);
+    g_assert_cmpint(wait_record(rig, b, 0).status, ==, TDMA_STATUS_ABORTED);
+    rig_free(rig);
+}
+
 /* Addresses that are not what they seem */
 static void test_translation(void)
 {
@@ -1395,6 +1495,8 @@ static const Case cases[] = {
     { "reset", test_reset },
     { "disable", test_disable },
     { "stop", test_stop },
+    { "pause", test_pause },
+    { "throttle", test_throttle },
     { "unplug", test_unplug },
     { "storm", test_storm },
 };

@@ -272,8 +272,7 @@ static void test_throttle(void **state)
         const struct tdma_counters *c;
         uint64_t span;
 
-        rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW, 1000);
-        rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET, budget);
+        rig_throttle(rig, 1000, budget);
         rig_submit(rig, 0, &d, NULL);
         rig_run(rig);
         expect_ok(rig, 0, 40000);
@@ -335,8 +334,7 @@ static void test_cycle_accounting(void **state)
     p.latency_max = 300;
     p.hbm_bandwidth = 5;
     rig = rig_new(&p);
-    rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW, 77);
-    rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET, 40);
+    rig_throttle(rig, 77, 40);
     rig_submit(rig, 0, &d, NULL);
     rig_run(rig);
     for (unsigned s = 0; s < TDMA_SIDES; s++) {

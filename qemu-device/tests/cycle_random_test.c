@@ -415,11 +415,13 @@ static unsigned random_batch(struct arena *a[2])
 
 static void random_throttle(struct machine *m)
 {
+    uint32_t window = 1 + below(50);
+
     if (!below(3)) {
-        machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW,
-                      1 + below(50));
         machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET,
-                      1 + below(100));
+                      1 + below(window));
+        machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW,
+                      window);
     }
 }
 

@@ -140,6 +140,12 @@ uint64_t rig_read(struct rig *rig, uint64_t addr)
     return tdma_core_reg_read(rig->core, addr, 4);
 }
 
+void rig_throttle(struct rig *rig, uint32_t window, uint32_t budget)
+{
+    rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET, budget);
+    rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW, window);
+}
+
 static void write_segments(struct rig *rig)
 {
     struct tdma_segment seg[] = {

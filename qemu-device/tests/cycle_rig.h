@@ -91,6 +91,9 @@ uint64_t rig_cycles(const struct rig *rig);
 /* The progress tracker of a side. */
 const struct tdma_progress *rig_progress(const struct rig *rig, unsigned side);
 
+/* Each side issues at most @budget requests per @window cycles. */
+void rig_throttle(struct rig *rig, uint32_t window, uint32_t budget);
+
 /* Registers. */
 void rig_write(struct rig *rig, uint64_t addr, uint64_t value);
 uint64_t rig_read(struct rig *rig, uint64_t addr);

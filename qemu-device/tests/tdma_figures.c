@@ -194,9 +194,7 @@ static void throttle(void)
         const struct tdma_counters *c;
         uint64_t span;
 
-        rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW, WINDOW);
-        rig_write(rig, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET,
-                  percent[i] * 4 * WINDOW / 100);
+        rig_throttle(rig, WINDOW, percent[i] * 4 * WINDOW / 100);
         rig_submit(rig, 0, &d, NULL);
         rig_run(rig);
         c = rig_counters(rig, TDMA_DST);

@@ -11,6 +11,11 @@ static struct machine *new_machine(void)
     return machine_new(&props, WINDOWS_ALL);
 }
 
+static bool is_cycle(const struct tdma_properties *props)
+{
+    return props->fidelity == TDMA_FIDELITY_CYCLE;
+}
+
 static void test_capabilities(void **state)
 {
     struct tdma_properties props = machine_properties();
@@ -45,7 +50,8 @@ static void test_capabilities(void **state)
     assert_int_equal(machine_read(m, TDMA_REG_STATUS),
                      TDMA_STATUS_REG_READY | TDMA_STATUS_REG_IDLE);
     assert_int_equal(machine_read(m, TDMA_REG_FEATURES),
-                     TDMA_FEATURE_EXT | TDMA_FEATURE_SYNC_FLAGS);
+                     TDMA_FEATURE_EXT | TDMA_FEATURE_SYNC_FLAGS |
+                     (is_cycle(&props) ? TDMA_FEATURE_CYCLE : 0));
     assert_int_equal(machine_read(m, TDMA_REG_GENERATION), 0);
     assert_int_equal(machine_read(m, TDMA_REG_BAD_ACCESS), 0);
     machine_free(m);
@@ -152,6 +158,7 @@ static void test_read_only(void **state)
         TDMA_REG_OPCODES, TDMA_REG_TYPES, TDMA_REG_STATUS,
         TDMA_REG_GENERATION, TDMA_REG_SYNC_FLAGS,
         TDMA_THREAD_BASE + TDMA_THREAD_CYCLES,
+        TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_STATUS,
         TDMA_THREAD_BASE + TDMA_THREAD_SRC_COUNTERS,
         TDMA_QUEUE_BASE + TDMA_QUEUE_STATE, TDMA_QUEUE_BASE + TDMA_QUEUE_HEAD,
         TDMA_QUEUE_BASE + TDMA_QUEUE_TAIL, TDMA_QUEUE_BASE + TDMA_QUEUE_DONE,
@@ -260,7 +267,11 @@ static uint64_t counter(struct machine *m, unsigned thread, unsigned side,
                                    : TDMA_THREAD_SRC_COUNTERS) + which);
 }
 
-/* Requests and cycles are counted per thread, and can be cleared (A20). */
+/*
+ * Requests and cycles are counted per thread, and can be cleared (A20). Those
+ * of a pipeline also go by before the first request and after the last
+ * response.
+ */
 static void test_counters(void **state)
 {
     struct tdma_properties props = machine_properties();
@@ -276,7 +287,8 @@ static void test_counters(void **state)
     assert_true(r.cycles >= 1000 / props.lanes);
     assert_int_equal(counter(m, 0, 0, TDMA_COUNTER_REQUESTS), 1000);
     assert_int_equal(counter(m, 0, 1, TDMA_COUNTER_REQUESTS), 1000);
-    assert_int_equal(machine_read64(m, cycles), r.cycles);
+    assert_in_range(machine_read64(m, cycles), r.cycles,
+                    r.cycles + (is_cycle(&props) ? 20 : 0));
     arena_run(a, &fill, NULL);
     assert_int_equal(counter(m, 0, 0, TDMA_COUNTER_REQUESTS), 1000);
     assert_int_equal(counter(m, 0, 1, TDMA_COUNTER_REQUESTS), 1500);
@@ -289,29 +301,115 @@ static void test_counters(void **state)
     arena_free(a);
 }
 
+static void set_throttle(struct machine *m, uint32_t window, uint32_t budget)
+{
+    machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET, budget);
+    machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_WINDOW, window);
+}
+
 /* A tenth of the requests per cycle takes ten times as long (A21). */
 static void test_throttle_estimate(void **state)
 {
     struct tdma_properties props = machine_properties();
     struct arena *a = arena_new(&props, WINDOWS_ALL, 1 << 16, 1);
     struct tdma_desc copy = desc_copy(SEG_HOST, SEG_HOST2, 1, 40000);
-    uint64_t base = TDMA_THREAD_BASE;
     struct tdma_record r;
 
     (void)state;
     r = arena_run(a, &copy, NULL);
     assert_int_equal(r.stall_throttle, 0);
-    machine_write(a->m, base + TDMA_THREAD_THROTTLE_WINDOW, 1000);
-    machine_write(a->m, base + TDMA_THREAD_THROTTLE_BUDGET, 400);
+    set_throttle(a->m, 1000, 400);
     r = arena_run(a, &copy, NULL);
     assert_in_range(r.cycles, 99000, 101000);
     assert_true(r.cycles - r.stall_throttle <= 40000 / props.lanes +
                                                props.latency_max);
     assert_int_equal(counter(a->m, 0, 1, TDMA_COUNTER_STALL_THROTTLE),
                      r.stall_throttle);
-    machine_write(a->m, base + TDMA_THREAD_THROTTLE_BUDGET, 0);
+    set_throttle(a->m, 0, 0);
+    arena_run(a, &copy, NULL);  /* a window may have to end first */
     r = arena_run(a, &copy, NULL);
     assert_int_equal(r.stall_throttle, 0);
+    arena_free(a);
+}
+
+/*
+ * What no throttle can be is refused, by a register and by every descriptor
+ * that is fetched meanwhile, and changes nothing (A21).
+ */
+static void test_throttle_misconfigured(void **state)
+{
+    static const struct {
+        uint32_t window, budget, status;
+    } cases[] = {
+        { 0, 0, TDMA_THROTTLE_OFF },
+        { 1000, 0, TDMA_THROTTLE_BAD_ZERO },
+        { 0, 1, TDMA_THROTTLE_BAD_ZERO },
+        { 1, 1, TDMA_THROTTLE_ON },
+        { 1000, 4000, TDMA_THROTTLE_ON },
+        { 1000, 4001, TDMA_THROTTLE_BAD_BUDGET },
+        { 1000, UINT32_MAX, TDMA_THROTTLE_BAD_BUDGET },
+        { TDMA_THROTTLE_WINDOW_MAX, 4 * TDMA_THROTTLE_WINDOW_MAX,
+          TDMA_THROTTLE_ON },
+        { TDMA_THROTTLE_WINDOW_MAX + 1, 4, TDMA_THROTTLE_BAD_WINDOW },
+        { UINT32_MAX, UINT32_MAX, TDMA_THROTTLE_BAD_WINDOW },
+    };
+    struct tdma_properties props = machine_properties();
+    struct arena *a = arena_new(&props, WINDOWS_ALL, 1 << 16, 1);
+    struct tdma_desc copy = desc_copy(SEG_HOST, SEG_HOST2, 1, 4);
+    struct tdma_desc nop = desc_nop(), empty = desc_copy(1, 2, 1, 0);
+    uint64_t reg = TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_STATUS;
+    struct tdma_record r;
+    unsigned i;
+
+    (void)state;
+    assert_int_equal(props.lanes, 4);
+    for (i = 0; i < TEST_COUNT(cases); i++) {
+        set_throttle(a->m, cases[i].window, cases[i].budget);
+        assert_int_equal(machine_read(a->m, reg), cases[i].status);
+        if (cases[i].status < TDMA_THROTTLE_BAD) {
+            arena_run(a, &copy, NULL);
+            continue;
+        }
+        r = arena_refuse(a, &copy, NULL, TDMA_STATUS_BAD_THROTTLE);
+        assert_int_equal(r.fault_side, TDMA_SIDE_NONE);
+        assert_int_equal(r.fault_dim, TDMA_DIM_NONE);
+        /* what issues nothing does not mind; nor do other threads */
+        assert_int_equal(queue_do(&a->q, &nop, NULL).status, TDMA_STATUS_OK);
+        assert_int_equal(queue_do(&a->q, &empty, NULL).status, TDMA_STATUS_OK);
+        assert_int_equal(machine_read(a->m, reg + TDMA_THREAD_STRIDE),
+                         TDMA_THROTTLE_OFF);
+    }
+    machine_write(a->m, TDMA_REG_CONTROL, TDMA_CONTROL_RESET);
+    assert_int_equal(machine_read(a->m, reg), TDMA_THROTTLE_OFF);
+    arena_free(a);
+}
+
+/* A descriptor under way keeps the setting it had; none is in between. */
+static void test_throttle_pair(void **state)
+{
+    struct tdma_properties props = machine_properties();
+    struct tdma_desc copy = desc_copy(SEG_HOST, SEG_HOST2, 1, 40000);
+    struct tdma_record r;
+    struct arena *a;
+
+    (void)state;
+    props.quantum_steps = 64;
+    props.quantum_bytes = 4096;
+    a = arena_new(&props, WINDOWS_ALL, 1 << 16, 1);
+    set_throttle(a->m, 1000, 1000);
+    queue_put(&a->q, &copy, NULL);
+    queue_ring(&a->q);
+    assert_true(tdma_core_run(a->m->core, 0));
+    set_throttle(a->m, 1000, 0);
+    machine_run(a->m);
+    r = queue_record(&a->q, 0);
+    assert_int_equal(r.status, TDMA_STATUS_OK);
+    assert_in_range(r.cycles, 39000, 41000);
+    /* the budget alone is half a setting */
+    set_throttle(a->m, 1000, 1000);
+    machine_write(a->m, TDMA_THREAD_BASE + TDMA_THREAD_THROTTLE_BUDGET, 0);
+    r = arena_run(a, &copy, NULL);
+    assert_in_range(r.cycles, 39000, 41000);
     arena_free(a);
 }
 
@@ -329,6 +427,8 @@ int main(void)
         cmocka_unit_test(test_context_count_limit),
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_throttle_estimate),
+        cmocka_unit_test(test_throttle_misconfigured),
+        cmocka_unit_test(test_throttle_pair),
     };
 
     return cmocka_run_group_tests_name("registers", tests, NULL, NULL);

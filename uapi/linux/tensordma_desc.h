@@ -214,6 +214,8 @@ struct tdma_desc_ext {
  * @TDMA_STATUS_BAD_EXTENT: an element lies outside the segment
  * @TDMA_STATUS_BAD_ALIGN: the record offset is not 64-byte aligned
  * @TDMA_STATUS_BAD_AXIS: axis number, side, coefficient or extent not valid
+ * @TDMA_STATUS_BAD_THROTTLE: no field of the descriptor: the throttle of the
+ *	DMA thread is set to something impossible (TDMA_THREAD_THROTTLE_STATUS)
  *
  * Statuses from %TDMA_STATUS_FAULT on ended a transfer that had begun:
  * @TDMA_STATUS_FAULT: the first of them
@@ -242,6 +244,7 @@ enum tdma_status {
 	TDMA_STATUS_BAD_EXTENT		= 28,
 	TDMA_STATUS_BAD_ALIGN		= 29,
 	TDMA_STATUS_BAD_AXIS		= 30,
+	TDMA_STATUS_BAD_THROTTLE	= 31,
 
 	TDMA_STATUS_FAULT		= 64,
 	TDMA_STATUS_BUS_ERROR		= 64,

@@ -75,17 +75,34 @@
 #define TDMA_STATUS_REG_READY	(1U << 0)	/* no reset in progress */
 #define TDMA_STATUS_REG_IDLE	(1U << 1)	/* no descriptor in flight */
 
-/* Thread registers, offsets from the thread's block */
-/* Throttle (A21): off while either register is 0 */
-#define TDMA_THREAD_THROTTLE_WINDOW	0x00	/* rw: cycles */
-#define TDMA_THREAD_THROTTLE_BUDGET	0x04	/* rw: requests per window, side */
+/*
+ * Thread registers, offsets from the thread's block
+ *
+ * Throttle (A21): each side issues at most BUDGET requests per WINDOW cycles.
+ * Both take effect with the write of WINDOW; 0 in both is off. A pair that
+ * means nothing is refused: THROTTLE_STATUS says why, descriptors that the
+ * thread fetches meanwhile end with TDMA_STATUS_BAD_THROTTLE, and those that
+ * it has go on as set before.
+ */
+#define TDMA_THREAD_THROTTLE_WINDOW	0x00	/* rw: cycles, up to ..._MAX */
+#define TDMA_THREAD_THROTTLE_BUDGET	0x04	/* rw: up to lanes * WINDOW */
 #define TDMA_THREAD_COUNTER_CLEAR	0x08	/* wo: any write clears counters */
+#define TDMA_THREAD_THROTTLE_STATUS	0x0c	/* ro: TDMA_THROTTLE_* */
 #define TDMA_THREAD_CYCLES		0x10	/* ro, 64 bit */
 #define TDMA_THREAD_INJECT		0x18	/* rw: TDMA_INJECT_*, one shot */
 #define TDMA_THREAD_INJECT_SIDE		0x1c	/* rw: 0 = source, 1 = dest. */
 #define TDMA_THREAD_INJECT_ELEMENT	0x20	/* rw, 64 bit: element number */
 #define TDMA_THREAD_SRC_COUNTERS	0x40	/* ro: TDMA_COUNTER_*, source */
 #define TDMA_THREAD_DST_COUNTERS	0xa0	/* ro: the same, destination */
+
+#define TDMA_THROTTLE_WINDOW_MAX	(1U << 24)
+
+#define TDMA_THROTTLE_OFF		0
+#define TDMA_THROTTLE_ON		1
+#define TDMA_THROTTLE_BAD		2	/* this and all above are errors */
+#define TDMA_THROTTLE_BAD_ZERO		2	/* one of the two is 0 */
+#define TDMA_THROTTLE_BAD_WINDOW	3	/* longer than WINDOW_MAX */
+#define TDMA_THROTTLE_BAD_BUDGET	4	/* more than the lanes can issue */
 
 /*
  * Error injection (TDMA_FEATURE_INJECT; else these registers do not exist).

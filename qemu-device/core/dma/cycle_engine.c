@@ -384,8 +384,8 @@ static void cycle(struct cycle_engine *e,
     tdma_memory_open(&e->memory);
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
         tdma_credit_tick(&e->sub[s].progress.credit);
-        tdma_throttle_tick(&e->sub[s].throttle, e->base.throttle_window,
-                           e->base.throttle_budget);
+        tdma_throttle_tick(&e->sub[s].throttle, e->base.throttle.window,
+                           e->base.throttle.budget);
     }
     send(e, kind);
     split(e);
@@ -428,8 +428,8 @@ static bool skip(struct cycle_engine *e, uint64_t max,
     n = tdma_memory_quiet(&e->memory, n);
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
         tdma_generator_count(&e->sub[s].generator, kind[s], n);
-        tdma_throttle_skip(&e->sub[s].throttle, n, e->base.throttle_window,
-                           e->base.throttle_budget);
+        tdma_throttle_skip(&e->sub[s].throttle, n, e->base.throttle.window,
+                           e->base.throttle.budget);
     }
     e->memory.now += n;
     e->base.cycles += n;

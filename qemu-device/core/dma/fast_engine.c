@@ -98,9 +98,9 @@ static void account_cycles(struct fast_engine *fast)
     unsigned side;
 
     cycles = tdma_cycles_ideal(base->props, job->desc.opcode, done);
-    if (done && base->throttle_window && base->throttle_budget) {
-        windows = (done - 1) / base->throttle_budget;
-        if (__builtin_mul_overflow(windows, base->throttle_window, &stall)) {
+    if (done && base->throttle.window) {
+        windows = (done - 1) / base->throttle.budget;
+        if (__builtin_mul_overflow(windows, base->throttle.window, &stall)) {
             stall = UINT64_MAX / 2;
         }
         stall += base->props->latency_min;

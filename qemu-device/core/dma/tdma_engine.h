@@ -176,6 +176,12 @@ struct tdma_engine_ops {
     void (*unpark)(struct tdma_engine *engine, struct tdma_job *job);
 };
 
+/* Throttle (A21): requests a side may issue per window of cycles. */
+struct tdma_throttle_rate {
+    uint32_t window;            /* 0 in both = off; otherwise neither is 0 */
+    uint32_t budget;
+};
+
 /* First member of what create() returns */
 struct tdma_engine {
     const struct tdma_engine_ops *ops;
@@ -186,12 +192,7 @@ struct tdma_engine {
     uint64_t cycles;
     struct tdma_counters counters[TDMA_SIDES];
 
-    /*
-     * Throttle (A21), constant during a call: requests a side may issue per
-     * window of cycles. Off if either is 0.
-     */
-    uint32_t throttle_window;
-    uint32_t throttle_budget;
+    struct tdma_throttle_rate throttle;         /* constant during a call */
 
     /* Error injection: armed by software, disarmed by the engine it struck */
     struct tdma_inject inject;

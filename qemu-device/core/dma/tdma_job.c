@@ -188,6 +188,23 @@ static void accept(struct tdma_job *job, const struct tdma_shape *shape)
     }
 }
 
+/* Requests cannot be issued while the throttle is set to what cannot be. */
+static bool check_throttle(const struct tdma_job *job, struct tdma_verdict *v)
+{
+    struct tdma_core *core = job->queue->core;
+    uint32_t status;
+
+    tdma_lock(core);
+    status = core->threads[job->engine->thread].throttle_status;
+    tdma_unlock(core);
+    *v = (struct tdma_verdict) {
+        .status = TDMA_STATUS_BAD_THROTTLE,
+        .dim = TDMA_DIM_NONE,
+        .side = TDMA_SIDE_NONE,
+    };
+    return status < TDMA_THROTTLE_BAD;
+}
+
 void tdma_job_prepare(struct tdma_job *job)
 {
     const struct tdma_core *core = job->queue->core;
@@ -212,7 +229,8 @@ void tdma_job_prepare(struct tdma_job *job)
     table = context_table(job);
     if (!resolve_record(job, &table, &v) ||
         !resolve_side(job, TDMA_SRC, &table, &shape, &v) ||
-        !resolve_side(job, TDMA_DST, &table, &shape, &v)) {
+        !resolve_side(job, TDMA_DST, &table, &shape, &v) ||
+        (shape.elements && !check_throttle(job, &v))) {
         reject(job, &v);
         return;
     }

@@ -54,6 +54,8 @@ void tdma_thread_reset(struct tdma_thread *thread)
     thread->engine->inject = thread->inject;
     thread->throttle_window = 0;
     thread->throttle_budget = 0;
+    thread->throttle_status = TDMA_THROTTLE_OFF;
+    thread->throttle = (struct tdma_throttle_rate) { 0 };
     thread->cycles = 0;
     thread->counters[TDMA_SRC] = (struct tdma_counters) { 0 };
     thread->counters[TDMA_DST] = (struct tdma_counters) { 0 };
@@ -439,8 +441,7 @@ static void begin(struct tdma_thread *thread)
     struct tdma_engine *engine = thread->engine;
 
     tdma_lock(core);
-    engine->throttle_window = thread->throttle_window;
-    engine->throttle_budget = thread->throttle_budget;
+    engine->throttle = thread->throttle;
     if (thread->clear_counters) {
         thread->clear_counters = false;
         clear_counters(engine);
