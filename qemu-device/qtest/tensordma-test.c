@@ -1398,6 +1398,21 @@ static void bind_two_queues(Rig *rig, Board *b)
     }
 }
 
+/* The register's value once it has stopped changing */
+static uint32_t settled(Board *b, uint64_t reg)
+{
+    int64_t end = g_get_monotonic_time() + TIMEOUT_US;
+    uint32_t value, next = rd(b, reg);
+
+    do {
+        g_assert_cmpint(g_get_monotonic_time(), <, end);
+        value = next;
+        g_usleep(SETTLE_US);
+        next = rd(b, reg);
+    } while (next != value);
+    return value;
+}
+
 /*
  * A paused queue keeps neither another one of its thread nor the worker: the
  * cycles of the thread stand still once the other one's job is done.
@@ -1419,7 +1434,7 @@ static void test_pause(const void *opaque)
     doorbell(b, 1, 1);
     wait_queue(b, 1, TDMA_QUEUE_DONE, 1);
     wait_queue(b, 1, TDMA_QUEUE_STATE, TDMA_QSTATE_IDLE);
-    before = rd(b, cycles);
+    before = settled(b, cycles);
     check_still(rig);
     g_assert_cmpint(rd(b, cycles), ==, before);
     g_assert_cmpint(rdq(b, 0, TDMA_QUEUE_STATE), ==, TDMA_QSTATE_PAUSED);
