@@ -1,261 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers: pinning, allocation, DMA mapping, mmap().
+ * Buffers: what makes memory reachable for the device.
  *
- * A buffer is made in two steps. tdma_buffer_pin() and tdma_buffer_alloc()
- * get the memory, which can take as long as a page fault takes, and hold no
- * lock. tdma_buffer_publish() makes it reachable for the device, under the
- * device's lock.
+ * A buffer is made in two steps: tdma_buffer_new() for memory that somebody
+ * took the time to get, and tdma_buffer_publish() under the device's lock.
  */
 #include <linux/device.h>
+#include <linux/dma-buf.h>
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
-#include <linux/genalloc.h>
 #include <linux/iommu.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "tdma_buffer.h"
-#include "tdma_compat.h"
 #include "tdma_device.h"
 #include "tdma_hbm.h"
 
-/* Pages pinned between two looks at signals */
-#define TDMA_PIN_BATCH		1024UL
 /* Page sizes the device knows, as far as segment.page_offset can express */
 #define TDMA_PAGE_SHIFT_MIN	12
 #define TDMA_PAGE_SHIFT_MAX	30
 
 static void tdma_buffer_release(struct work_struct *work);
 
-static struct tdma_buffer *tdma_buffer_new(struct tdma_context *ctx,
-					   enum tdma_buffer_kind kind,
-					   u32 access, u64 length)
-{
-	struct tdma_buffer *buf;
-
-	buf = kzalloc(sizeof(*buf), GFP_KERNEL_ACCOUNT);
-	if (!buf)
-		return NULL;
-	refcount_set(&buf->refs, 1);
-	INIT_WORK(&buf->release, tdma_buffer_release);
-	buf->tdev = ctx->tdev;
-	buf->ctx = ctx;
-	buf->kind = kind;
-	buf->access = access;
-	buf->segment.length = length;
-
-	mutex_lock(&buf->tdev->buffers_lock);
-	list_add_tail(&buf->node, &buf->tdev->buffers);
-	mutex_unlock(&buf->tdev->buffers_lock);
-	return buf;
-}
-
-/* ---- memory of a process ---- */
-
-static int tdma_account(struct tdma_buffer *buf, unsigned long nr_pages)
-{
-	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct mm_struct *mm = current->mm;
-	s64 pinned;
-
-	pinned = atomic64_add_return(nr_pages, &mm->pinned_vm);
-	if (pinned > limit && !capable(CAP_IPC_LOCK)) {
-		atomic64_sub(nr_pages, &mm->pinned_vm);
-		return -ENOMEM;
-	}
-	mmgrab(mm);
-	buf->mm = mm;
-	buf->nr_pages = nr_pages;
-	return 0;
-}
-
-static void tdma_unaccount(struct tdma_buffer *buf)
-{
-	if (!buf->mm)
-		return;
-	atomic64_sub(buf->nr_pages, &buf->mm->pinned_vm);
-	mmdrop(buf->mm);
-}
-
-/* Returns the number of pages pinned in *@pinned, also on failure. */
-static int tdma_pin_pages(struct tdma_buffer *buf, unsigned long addr,
-			  unsigned long *pinned)
-{
-	unsigned int gup = FOLL_LONGTERM;
-	unsigned long nr;
-	int ret;
-
-	if (buf->access & TDMA_BUF_WRITE)
-		gup |= FOLL_WRITE;
-	for (*pinned = 0; *pinned < buf->nr_pages; *pinned += ret) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		nr = min(buf->nr_pages - *pinned, TDMA_PIN_BATCH);
-		ret = pin_user_pages_fast(addr + *pinned * PAGE_SIZE, nr, gup,
-					  buf->pages + *pinned);
-		if (ret <= 0)
-			return ret ?: -EFAULT;
-		cond_resched();
-	}
-	return 0;
-}
-
-static int tdma_pin(struct tdma_buffer *buf, unsigned long addr)
-{
-	unsigned long pinned;
-	int ret;
-
-	buf->pages = kvmalloc_array(buf->nr_pages, sizeof(*buf->pages),
-				    GFP_KERNEL_ACCOUNT);
-	if (!buf->pages)
-		return -ENOMEM;
-	ret = tdma_pin_pages(buf, addr, &pinned);
-	if (ret) {
-		unpin_user_pages(buf->pages, pinned);
-		kvfree(buf->pages);
-		buf->pages = NULL;
-	}
-	return ret;
-}
-
-/* A buffer larger than memory is not worth the try. */
-static int tdma_page_count(u64 length, unsigned int page_offset,
-			   unsigned long *nr_pages)
-{
-	u64 end;
-
-	if (check_add_overflow(length, (u64)page_offset + PAGE_SIZE - 1, &end))
-		return -EOVERFLOW;
-	if (end >> PAGE_SHIFT > totalram_pages())
-		return -ENOMEM;
-	*nr_pages = end >> PAGE_SHIFT;
-	return 0;
-}
-
 /**
- * tdma_buffer_pin - make a buffer of memory of the current process
+ * tdma_buffer_new - make a buffer of memory
  * @ctx: context of the buffer
- * @addr: user address
- * @length: bytes, not 0
+ * @mem: the memory, or an ERR_PTR to pass on; its reference becomes the
+ *	buffer's, also on failure
  * @access: TDMA_BUF_*
  *
  * Return: the buffer with one reference, not yet known to the device, or an
  * ERR_PTR.
  */
-struct tdma_buffer *tdma_buffer_pin(struct tdma_context *ctx, u64 addr,
-				    u64 length, u32 access)
+struct tdma_buffer *tdma_buffer_new(struct tdma_context *ctx,
+				    struct tdma_memory *mem, u32 access)
 {
-	unsigned long nr_pages;
 	struct tdma_buffer *buf;
-	u64 end;
-	int ret;
 
-	if (check_add_overflow(addr, length, &end))
-		return ERR_PTR(-EOVERFLOW);
-	ret = tdma_page_count(length, offset_in_page(addr), &nr_pages);
-	if (ret)
-		return ERR_PTR(ret);
-	if (!access_ok(u64_to_user_ptr(addr), length))
-		return ERR_PTR(-EFAULT);
-
-	buf = tdma_buffer_new(ctx, TDMA_BUFFER_PINNED, access, length);
-	if (!buf)
+	if (IS_ERR(mem))
+		return ERR_CAST(mem);
+	buf = kzalloc(sizeof(*buf), GFP_KERNEL_ACCOUNT);
+	if (!buf) {
+		tdma_memory_put(mem);
 		return ERR_PTR(-ENOMEM);
-	buf->page_offset = offset_in_page(addr);
-	ret = tdma_account(buf, nr_pages);
-	if (!ret)
-		ret = tdma_pin(buf, addr & PAGE_MASK);
-	if (ret) {
-		tdma_buffer_put(buf);
-		return ERR_PTR(ret);
 	}
-	return buf;
-}
+	refcount_set(&buf->refs, 1);
+	INIT_WORK(&buf->release, tdma_buffer_release);
+	buf->tdev = ctx->tdev;
+	buf->ctx = ctx;
+	buf->access = access;
+	buf->memory = mem;
+	buf->segment.length = mem->length;
 
-/* ---- memory of the driver ---- */
-
-static void tdma_free_pages(struct tdma_buffer *buf)
-{
-	unsigned long i;
-
-	for (i = 0; i < buf->nr_pages && buf->pages[i]; i++)
-		__free_page(buf->pages[i]);
-}
-
-static int tdma_alloc_host(struct tdma_buffer *buf)
-{
-	const gfp_t gfp = GFP_HIGHUSER | __GFP_ZERO | __GFP_ACCOUNT |
-			  __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
-	unsigned long nr_pages, i;
-	int ret;
-
-	ret = tdma_page_count(buf->segment.length, 0, &nr_pages);
-	if (ret)
-		return ret;
-	buf->pages = kvcalloc(nr_pages, sizeof(*buf->pages),
-			      GFP_KERNEL_ACCOUNT);
-	if (!buf->pages)
-		return -ENOMEM;
-	buf->nr_pages = nr_pages;
-	for (i = 0; i < nr_pages; i++) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		buf->pages[i] = alloc_page(gfp);
-		if (!buf->pages[i])
-			return -ENOMEM;
-		cond_resched();
-	}
-	return 0;
-}
-
-static int tdma_alloc_hbm(struct tdma_buffer *buf)
-{
-	u64 length = buf->segment.length;
-
-	if (length > buf->tdev->hw.hbm_size)
-		return -ENOSPC;
-	if (tdma_hbm_alloc(buf->tdev, length, &buf->hbm))
-		return -ENOSPC;
-	buf->nr_pages = length >> PAGE_SHIFT;
-	return 0;
-}
-
-/**
- * tdma_buffer_alloc - make a buffer of fresh memory
- * @ctx: context of the buffer
- * @space: %TDMA_ALLOC_HBM or %TDMA_ALLOC_HOST
- * @length: bytes, not 0; rounded up to pages
- *
- * Return: the buffer with one reference, not yet known to the device, or an
- * ERR_PTR.
- */
-struct tdma_buffer *tdma_buffer_alloc(struct tdma_context *ctx, u32 space,
-				      u64 length)
-{
-	enum tdma_buffer_kind kind;
-	struct tdma_buffer *buf;
-	int ret;
-
-	if (check_add_overflow(length, (u64)PAGE_SIZE - 1, &length))
-		return ERR_PTR(-EOVERFLOW);
-	length &= PAGE_MASK;
-
-	kind = space == TDMA_ALLOC_HBM ? TDMA_BUFFER_HBM : TDMA_BUFFER_HOST;
-	buf = tdma_buffer_new(ctx, kind, TDMA_BUF_READ | TDMA_BUF_WRITE,
-			      length);
-	if (!buf)
-		return ERR_PTR(-ENOMEM);
-	ret = kind == TDMA_BUFFER_HBM ? tdma_alloc_hbm(buf) :
-					tdma_alloc_host(buf);
-	if (ret) {
-		tdma_buffer_put(buf);
-		return ERR_PTR(ret);
-	}
+	mutex_lock(&buf->tdev->buffers_lock);
+	list_add_tail(&buf->node, &buf->tdev->buffers);
+	mutex_unlock(&buf->tdev->buffers_lock);
 	return buf;
 }
 
@@ -288,7 +89,7 @@ static bool tdma_bounces(struct tdma_buffer *buf)
 
 	if (domain && domain->type & __IOMMU_DOMAIN_PAGING)
 		return pdev->untrusted || !dev_is_dma_coherent(dev);
-	for_each_sgtable_dma_sg(&buf->sgt, sg, i)
+	for_each_sgtable_dma_sg(buf->sgt, sg, i)
 		if (dma_need_sync(dev, sg_dma_address(sg)))
 			return true;
 	return false;
@@ -359,27 +160,28 @@ static size_t tdma_list_fill(struct sg_table *sgt, unsigned int shift,
 static int tdma_describe_host(struct tdma_buffer *buf)
 {
 	struct tdma_segment *seg = &buf->segment;
-	u64 start = sg_dma_address(buf->sgt.sgl);
+	u64 start = sg_dma_address(buf->sgt->sgl);
 	unsigned int shift;
 	bool contiguous;
 
 	seg->space = TDMA_SPACE_HOST;
-	shift = tdma_list_shift(&buf->sgt, &contiguous);
+	shift = tdma_list_shift(buf->sgt, &contiguous);
 	if (contiguous) {
 		seg->base = start;
 		return 0;
 	}
-	if (WARN_ON_ONCE(shift < TDMA_PAGE_SHIFT_MIN))
-		return -EIO;
+	/* Pieces of pages come from a dma-buf, if at all. */
+	if (shift < TDMA_PAGE_SHIFT_MIN)
+		return -EOPNOTSUPP;
 
-	buf->list_bytes = tdma_list_fill(&buf->sgt, shift, NULL) *
+	buf->list_bytes = tdma_list_fill(buf->sgt, shift, NULL) *
 			  sizeof(*buf->list);
 	buf->list = dma_alloc_coherent(&buf->tdev->pdev->dev, buf->list_bytes,
 				       &buf->list_dma,
 				       GFP_KERNEL | __GFP_NOWARN);
 	if (!buf->list)
 		return -ENOMEM;
-	tdma_list_fill(&buf->sgt, shift, buf->list);
+	tdma_list_fill(buf->sgt, shift, buf->list);
 	seg->flags |= TDMA_SEG_PAGED;
 	seg->page_shift = shift;
 	seg->page_offset = start & ((1U << shift) - 1);
@@ -387,47 +189,117 @@ static int tdma_describe_host(struct tdma_buffer *buf)
 	return 0;
 }
 
+/* ---- where the scatterlist comes from ---- */
+
+static int tdma_sgt_from_pages(struct tdma_buffer *buf)
+{
+	struct tdma_memory *mem = buf->memory;
+	int ret;
+
+	ret = sg_alloc_table_from_pages(&buf->own_sgt, mem->pages,
+					mem->nr_pages, mem->page_offset,
+					mem->length, GFP_KERNEL);
+	if (ret)
+		return ret;
+	ret = dma_map_sgtable(&buf->tdev->pdev->dev, &buf->own_sgt,
+			      tdma_direction(buf), 0);
+	if (ret) {
+		sg_free_table(&buf->own_sgt);
+		return ret == -EIO ? -ENOMEM : ret;
+	}
+	buf->sgt = &buf->own_sgt;
+	return 0;
+}
+
+static int tdma_sgt_from_dmabuf(struct tdma_buffer *buf)
+{
+	struct dma_buf_attachment *attach;
+	struct sg_table *sgt;
+
+	attach = dma_buf_attach(buf->memory->dmabuf, &buf->tdev->pdev->dev);
+	if (IS_ERR(attach))
+		return PTR_ERR(attach);
+	sgt = dma_buf_map_attachment_unlocked(attach, tdma_direction(buf));
+	if (IS_ERR(sgt)) {
+		dma_buf_detach(buf->memory->dmabuf, attach);
+		return PTR_ERR(sgt);
+	}
+	buf->attach = attach;
+	buf->sgt = sgt;
+	return 0;
+}
+
+static void tdma_sgt_put(struct tdma_buffer *buf)
+{
+	enum dma_data_direction dir = tdma_direction(buf);
+
+	if (buf->attach) {
+		dma_buf_unmap_attachment_unlocked(buf->attach, buf->sgt, dir);
+		dma_buf_detach(buf->memory->dmabuf, buf->attach);
+		buf->attach = NULL;
+	} else {
+		dma_unmap_sgtable(&buf->tdev->pdev->dev, buf->sgt, dir, 0);
+		sg_free_table(buf->sgt);
+	}
+	buf->sgt = NULL;
+}
+
+static int tdma_sgt_get(struct tdma_buffer *buf)
+{
+	struct scatterlist *sg;
+	u64 bytes = 0;
+	unsigned int i;
+	int ret;
+
+	ret = buf->memory->kind == TDMA_MEMORY_IMPORTED ?
+	      tdma_sgt_from_dmabuf(buf) : tdma_sgt_from_pages(buf);
+	if (ret)
+		return ret;
+	/* An exporter is another driver; its word is not taken for it. */
+	for_each_sgtable_dma_sg(buf->sgt, sg, i)
+		bytes += sg_dma_len(sg);
+	if (bytes >= buf->memory->length)
+		return 0;
+	tdma_sgt_put(buf);
+	return -EIO;
+}
+
+/* ---- publication ---- */
+
 static void tdma_unmap_host(struct tdma_buffer *buf)
 {
-	struct device *dev = &buf->tdev->pdev->dev;
-
 	if (buf->list)
-		dma_free_coherent(dev, buf->list_bytes, buf->list,
-				  buf->list_dma);
+		dma_free_coherent(&buf->tdev->pdev->dev, buf->list_bytes,
+				  buf->list, buf->list_dma);
 	buf->list = NULL;
-	dma_unmap_sgtable(dev, &buf->sgt, tdma_direction(buf), 0);
-	sg_free_table(&buf->sgt);
+	tdma_sgt_put(buf);
 }
 
 static int tdma_map_host(struct tdma_buffer *buf)
 {
-	struct device *dev = &buf->tdev->pdev->dev;
 	int ret;
 
-	ret = sg_alloc_table_from_pages(&buf->sgt, buf->pages, buf->nr_pages,
-					buf->page_offset, buf->segment.length,
-					GFP_KERNEL);
+	ret = tdma_sgt_get(buf);
 	if (ret)
 		return ret;
-	ret = dma_map_sgtable(dev, &buf->sgt, tdma_direction(buf), 0);
-	if (ret) {
-		sg_free_table(&buf->sgt);
-		return ret == -EIO ? -ENOMEM : ret;
-	}
 	ret = tdma_bounces(buf) ? -EOPNOTSUPP : tdma_describe_host(buf);
-	if (ret) {
+	if (ret)
 		tdma_unmap_host(buf);
-		return ret;
-	}
-	buf->mapped = true;
-	return 0;
+	return ret;
 }
 
 static int tdma_map_hbm(struct tdma_buffer *buf)
 {
+	struct tdma_memory *mem = buf->memory;
+	int ret;
+
 	buf->segment.space = TDMA_SPACE_HBM;
-	buf->segment.base = buf->hbm;
-	return tdma_hbm_clear(buf->tdev, buf->hbm, buf->segment.length);
+	buf->segment.base = mem->hbm;
+	if (mem->cleared)
+		return 0;
+	ret = tdma_hbm_clear(buf->tdev, mem->hbm, mem->length);
+	mem->cleared = !ret;
+	return ret;
 }
 
 /**
@@ -442,8 +314,8 @@ int tdma_buffer_publish(struct tdma_buffer *buf)
 	int index, ret;
 
 	lockdep_assert_held(&buf->tdev->lock);
-	ret = buf->kind == TDMA_BUFFER_HBM ? tdma_map_hbm(buf) :
-					     tdma_map_host(buf);
+	ret = buf->memory->kind == TDMA_MEMORY_HBM ? tdma_map_hbm(buf) :
+						     tdma_map_host(buf);
 	if (ret)
 		return ret;
 	if (buf->access & TDMA_BUF_READ)
@@ -470,36 +342,11 @@ int tdma_buffer_publish(struct tdma_buffer *buf)
 void tdma_buffer_unmap(struct tdma_buffer *buf)
 {
 	lockdep_assert_held(&buf->tdev->buffers_lock);
-	if (!buf->mapped)
-		return;
-	buf->mapped = false;
-	tdma_unmap_host(buf);
+	if (buf->sgt)
+		tdma_unmap_host(buf);
 }
 
 /* ---- lifetime ---- */
-
-static void tdma_release_memory(struct tdma_buffer *buf)
-{
-	switch (buf->kind) {
-	case TDMA_BUFFER_PINNED:
-		if (buf->pages)
-			unpin_user_pages_dirty_lock(buf->pages, buf->nr_pages,
-						    buf->access &
-						    TDMA_BUF_WRITE);
-		tdma_unaccount(buf);
-		break;
-	case TDMA_BUFFER_HOST:
-		if (buf->pages)
-			tdma_free_pages(buf);
-		break;
-	case TDMA_BUFFER_HBM:
-		if (buf->nr_pages)
-			tdma_hbm_free(buf->tdev, buf->hbm,
-				      buf->segment.length);
-		break;
-	}
-	kvfree(buf->pages);
-}
 
 static void tdma_buffer_free(struct tdma_buffer *buf)
 {
@@ -510,9 +357,7 @@ static void tdma_buffer_free(struct tdma_buffer *buf)
 	list_del(&buf->node);
 	tdma_buffer_unmap(buf);
 	mutex_unlock(&buf->tdev->buffers_lock);
-	tdma_release_memory(buf);
-	if (buf->orphan)
-		__free_page(buf->orphan);
+	tdma_memory_put(buf->memory);
 	kfree(buf);
 }
 
@@ -553,91 +398,6 @@ void tdma_buffer_put_atomic(struct tdma_buffer *buf)
 		queue_work(buf->tdev->wq, &buf->release);
 }
 
-/* ---- mmap ---- */
-
-static void tdma_vma_open(struct vm_area_struct *vma)
-{
-	tdma_buffer_get(vma->vm_private_data);
-}
-
-static void tdma_vma_close(struct vm_area_struct *vma)
-{
-	tdma_buffer_put(vma->vm_private_data);
-}
-
-/* Index in the buffer; stays right when the mapping is split or moved. */
-static unsigned long tdma_fault_page(const struct vm_fault *vmf)
-{
-	return vmf->pgoff & ((1ULL << (TDMA_MMAP_SHIFT - PAGE_SHIFT)) - 1);
-}
-
-static vm_fault_t tdma_host_fault(struct vm_fault *vmf)
-{
-	struct tdma_buffer *buf = vmf->vma->vm_private_data;
-	unsigned long page = tdma_fault_page(vmf);
-
-	if (page >= buf->nr_pages)
-		return VM_FAULT_SIGBUS;
-	vmf->page = buf->pages[page];
-	get_page(vmf->page);
-	return 0;
-}
-
-/*
- * The device is gone: the program finds memory there, not a signal. One page
- * serves the whole buffer.
- */
-static vm_fault_t tdma_orphan_fault(struct tdma_buffer *buf,
-				    struct vm_fault *vmf)
-{
-	struct page *page = READ_ONCE(buf->orphan);
-
-	if (!page) {
-		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!page)
-			return VM_FAULT_OOM;
-		if (cmpxchg(&buf->orphan, NULL, page)) {
-			__free_page(page);
-			page = READ_ONCE(buf->orphan);
-		}
-	}
-	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(page));
-}
-
-static vm_fault_t tdma_hbm_fault(struct vm_fault *vmf)
-{
-	struct tdma_buffer *buf = vmf->vma->vm_private_data;
-	struct tdma_device *tdev = buf->tdev;
-	unsigned long page = tdma_fault_page(vmf);
-	unsigned long pfn;
-	vm_fault_t ret;
-
-	if (page >= buf->nr_pages)
-		return VM_FAULT_SIGBUS;
-	/* Nothing is inserted once mappings are being taken out. */
-	down_read(&tdev->map_lock);
-	if (tdev->unmapped) {
-		ret = tdma_orphan_fault(buf, vmf);
-	} else {
-		pfn = (tdev->hbm_base + buf->hbm) >> PAGE_SHIFT;
-		ret = vmf_insert_pfn(vmf->vma, vmf->address, pfn + page);
-	}
-	up_read(&tdev->map_lock);
-	return ret;
-}
-
-static const struct vm_operations_struct tdma_host_vm_ops = {
-	.open = tdma_vma_open,
-	.close = tdma_vma_close,
-	.fault = tdma_host_fault,
-};
-
-static const struct vm_operations_struct tdma_hbm_vm_ops = {
-	.open = tdma_vma_open,
-	.close = tdma_vma_close,
-	.fault = tdma_hbm_fault,
-};
-
 /**
  * tdma_buffer_mmap_offset - where mmap() finds a buffer
  * @buf: the buffer, published
@@ -647,36 +407,4 @@ static const struct vm_operations_struct tdma_hbm_vm_ops = {
 u64 tdma_buffer_mmap_offset(const struct tdma_buffer *buf)
 {
 	return (u64)buf->handle << TDMA_MMAP_SHIFT;
-}
-
-/**
- * tdma_buffer_mmap - map a buffer, or part of it
- * @buf: the buffer
- * @vma: the mapping; its offset names @buf
- *
- * Return: 0, or -EINVAL for a private mapping, one that is too long, or memory
- * that is the process's own anyway.
- */
-int tdma_buffer_mmap(struct tdma_buffer *buf, struct vm_area_struct *vma)
-{
-	const unsigned long mask =
-		(1ULL << (TDMA_MMAP_SHIFT - PAGE_SHIFT)) - 1;
-	unsigned long first = vma->vm_pgoff & mask;
-
-	if (buf->kind == TDMA_BUFFER_PINNED || !(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	if (first >= buf->nr_pages || vma_pages(vma) > buf->nr_pages - first)
-		return -EINVAL;
-
-	tdma_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
-	if (buf->kind == TDMA_BUFFER_HBM) {
-		tdma_vm_flags_set(vma, VM_IO | VM_PFNMAP);
-		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
-		vma->vm_ops = &tdma_hbm_vm_ops;
-	} else {
-		vma->vm_ops = &tdma_host_vm_ops;
-	}
-	tdma_buffer_get(buf);
-	vma->vm_private_data = buf;
-	return 0;
 }

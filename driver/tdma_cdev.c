@@ -6,6 +6,8 @@
  * size; it never sees the user pointer. What goes back is as much as the
  * caller's structure holds. Adding an ioctl is one row and one handler.
  */
+#include <linux/dma-buf.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
@@ -14,6 +16,7 @@
 
 #include "tdma_cdev.h"
 #include "tdma_device.h"
+#include "tdma_dmabuf.h"
 #include "tdma_file.h"
 
 /**
@@ -22,13 +25,47 @@
  * @nonblock: it is O_NONBLOCK
  * @report: copy the structure back although the call failed
  * @arg: the kernel's copy of the structure
+ * @given: open file to be installed as @given_fd, or NULL
+ * @given_fd: reserved for it
  */
 struct tdma_call {
 	struct tdma_file *file;
 	bool nonblock;
 	bool report;
 	void *arg;
+	struct file *given;
+	int given_fd;
 };
+
+/*
+ * Give the caller an open file. It becomes visible when the number has reached
+ * the caller's structure, so that a failure cannot leave it behind.
+ */
+static int tdma_call_give(struct tdma_call *call, struct file *given, __s32 *fd)
+{
+	int ret = get_unused_fd_flags(O_CLOEXEC);
+
+	if (ret < 0) {
+		fput(given);
+		return ret;
+	}
+	call->given = given;
+	call->given_fd = ret;
+	*fd = ret;
+	return 0;
+}
+
+static void tdma_call_finish(struct tdma_call *call, bool installed)
+{
+	if (!call->given)
+		return;
+	if (installed) {
+		fd_install(call->given_fd, call->given);
+		return;
+	}
+	put_unused_fd(call->given_fd);
+	fput(call->given);
+}
 
 static int tdma_ioc_query(struct tdma_call *call)
 {
@@ -85,17 +122,23 @@ static int tdma_add_buffer(struct tdma_file *file, struct tdma_buffer *buf)
 	return ret;
 }
 
+static bool tdma_access_valid(u32 access)
+{
+	return access && !(access & ~(TDMA_BUF_READ | TDMA_BUF_WRITE));
+}
+
 static int tdma_ioc_buf_pin(struct tdma_call *call)
 {
 	struct tdma_buf_pin *arg = call->arg;
+	struct tdma_memory *mem;
 	struct tdma_buffer *buf;
 	int ret;
 
-	if (!arg->flags || arg->flags & ~(TDMA_BUF_READ | TDMA_BUF_WRITE) ||
-	    !arg->length || arg->reserved)
+	if (!tdma_access_valid(arg->flags) || !arg->length || arg->reserved)
 		return -EINVAL;
-	buf = tdma_buffer_pin(&call->file->ctx, arg->addr, arg->length,
+	mem = tdma_memory_pin(call->file->tdev, arg->addr, arg->length,
 			      arg->flags);
+	buf = tdma_buffer_new(&call->file->ctx, mem, arg->flags);
 	ret = tdma_add_buffer(call->file, buf);
 	if (ret)
 		return ret;
@@ -107,13 +150,16 @@ static int tdma_ioc_buf_pin(struct tdma_call *call)
 static int tdma_ioc_buf_alloc(struct tdma_call *call)
 {
 	struct tdma_buf_alloc *arg = call->arg;
+	struct tdma_memory *mem;
 	struct tdma_buffer *buf;
 	int ret;
 
 	if ((arg->space != TDMA_ALLOC_HBM && arg->space != TDMA_ALLOC_HOST) ||
 	    !arg->length || arg->reserved)
 		return -EINVAL;
-	buf = tdma_buffer_alloc(&call->file->ctx, arg->space, arg->length);
+	mem = tdma_memory_alloc(call->file->tdev, arg->space, arg->length);
+	buf = tdma_buffer_new(&call->file->ctx, mem,
+			      TDMA_BUF_READ | TDMA_BUF_WRITE);
 	ret = tdma_add_buffer(call->file, buf);
 	if (ret)
 		return ret;
@@ -133,6 +179,47 @@ static int tdma_ioc_buf_free(struct tdma_call *call)
 		return ret;
 	tdma_file_end(call->file);
 	return tdma_file_free_buffer(call->file, arg->handle);
+}
+
+static int tdma_ioc_buf_export(struct tdma_call *call)
+{
+	struct tdma_buf_export *arg = call->arg;
+	struct dma_buf *dmabuf;
+	int ret;
+
+	if (!tdma_access_valid(arg->flags))
+		return -EINVAL;
+	ret = tdma_file_begin(call->file);
+	if (ret)
+		return ret;
+	dmabuf = tdma_file_export(call->file, arg->handle, arg->flags);
+	tdma_file_end(call->file);
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	return tdma_call_give(call, dmabuf->file, &arg->fd);
+}
+
+static int tdma_ioc_buf_import(struct tdma_call *call)
+{
+	struct tdma_buf_import *arg = call->arg;
+	struct tdma_memory *mem;
+	struct tdma_buffer *buf;
+	int ret;
+
+	if (!tdma_access_valid(arg->flags))
+		return -EINVAL;
+	mem = tdma_dmabuf_import(call->file->tdev, arg->fd, arg->flags);
+	buf = tdma_buffer_new(&call->file->ctx, mem, arg->flags);
+	ret = tdma_add_buffer(call->file, buf);
+	if (ret)
+		return ret;
+	arg->handle = buf->handle;
+	arg->length = buf->segment.length;
+	arg->mmap_offset = 0;
+	if (buf->memory->kind != TDMA_MEMORY_IMPORTED)
+		arg->mmap_offset = tdma_buffer_mmap_offset(buf);
+	tdma_buffer_put(buf);
+	return 0;
 }
 
 static int tdma_ioc_submit(struct tdma_call *call)
@@ -191,6 +278,10 @@ static const struct tdma_op tdma_ops[] = {
 	TDMA_OP(TDMA_IOC_SUBMIT, tdma_ioc_submit, tdma_submit, error_side,
 		true),
 	TDMA_OP(TDMA_IOC_WAIT, tdma_ioc_wait, tdma_wait, record, true),
+	TDMA_OP(TDMA_IOC_BUF_EXPORT, tdma_ioc_buf_export, tdma_buf_export, fd,
+		true),
+	TDMA_OP(TDMA_IOC_BUF_IMPORT, tdma_ioc_buf_import, tdma_buf_import,
+		mmap_offset, true),
 };
 
 /* Large enough for the structure of every ioctl */
@@ -202,6 +293,8 @@ union tdma_arg {
 	struct tdma_buf_free free;
 	struct tdma_submit submit;
 	struct tdma_wait wait;
+	struct tdma_buf_export export;
+	struct tdma_buf_import import;
 };
 
 /* The size is not part of an ioctl's identity: structures may grow. */
@@ -264,7 +357,8 @@ static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
 		return ret;
 	if (copy_to_user((void __user *)user, &arg,
 			 min(op->size, user_size)))
-		return -EFAULT;
+		ret = -EFAULT;
+	tdma_call_finish(&call, !ret);
 	return ret;
 }
 

@@ -7,6 +7,7 @@
 #define TDMA_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/version.h>
 
 static inline void tdma_vm_flags_set(struct vm_area_struct *vma,
@@ -18,5 +19,12 @@ static inline void tdma_vm_flags_set(struct vm_area_struct *vma,
 	vma->vm_flags |= flags;
 #endif
 }
+
+/* The name became a string. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define TDMA_IMPORT_NS_DMA_BUF	MODULE_IMPORT_NS("DMA_BUF")
+#else
+#define TDMA_IMPORT_NS_DMA_BUF	MODULE_IMPORT_NS(DMA_BUF)
+#endif
 
 #endif /* TDMA_COMPAT_H */

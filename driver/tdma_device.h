@@ -16,7 +16,8 @@
  *	tdma_device.buffers_lock
  *	tdma_vector.lock
  *	tdma_queue.lock
- * and mmap_lock before tdma_file.lock and tdma_device.map_lock. User memory is
+ * and mmap_lock before tdma_file.lock and tdma_device.map_lock, and
+ * tdma_device.buffers_lock before what the exporter of a dma-buf locks. User memory is
  * never touched with any of them held.
  */
 #ifndef TDMA_DEVICE_H

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "tdma_device.h"
+#include "tdma_dmabuf.h"
 #include "tdma_file.h"
 
 /* ---- the queue's view of the file; called with the queue's lock held ---- */
@@ -353,6 +354,37 @@ int tdma_file_free_buffer(struct tdma_file *file, u32 handle)
 }
 
 /**
+ * tdma_file_export - make a dma-buf of a buffer's memory
+ * @file: the file
+ * @handle: the buffer
+ * @access: TDMA_BUF_*
+ *
+ * Return: the dma-buf, or an ERR_PTR.
+ */
+struct dma_buf *tdma_file_export(struct tdma_file *file, u32 handle,
+				 u32 access)
+{
+	struct dma_buf *dmabuf = ERR_PTR(-ENOENT);
+	struct tdma_memory *mem = NULL;
+	struct tdma_buffer *buf;
+
+	mutex_lock(&file->lock);
+	buf = xa_load(&file->buffers, handle);
+	if (buf && access & ~buf->access) {
+		dmabuf = ERR_PTR(-EACCES);
+	} else if (buf) {
+		mem = buf->memory;
+		tdma_memory_get(mem);
+	}
+	mutex_unlock(&file->lock);
+	if (!mem)
+		return dmabuf;
+	dmabuf = tdma_dmabuf_export(mem, access);
+	tdma_memory_put(mem);
+	return dmabuf;
+}
+
+/**
  * tdma_file_mmap - map the buffer that the offset names
  * @file: the file
  * @vma: the mapping
@@ -368,7 +400,7 @@ int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma)
 	buf = xa_load(&file->buffers,
 		      vma->vm_pgoff >> (TDMA_MMAP_SHIFT - PAGE_SHIFT));
 	if (buf)
-		ret = tdma_buffer_mmap(buf, vma);
+		ret = tdma_memory_mmap(buf->memory, vma);
 	mutex_unlock(&file->lock);
 	return ret;
 }

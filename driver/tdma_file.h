@@ -17,6 +17,7 @@
 #include "tdma_desc.h"
 #include "tdma_queue.h"
 
+struct dma_buf;
 struct seq_file;
 struct tdma_device;
 
@@ -88,6 +89,8 @@ bool tdma_file_full(const struct tdma_file *file, u32 slots);
 
 int tdma_file_add_buffer(struct tdma_file *file, struct tdma_buffer *buf);
 int tdma_file_free_buffer(struct tdma_file *file, u32 handle);
+struct dma_buf *tdma_file_export(struct tdma_file *file, u32 handle,
+				 u32 access);
 int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma);
 void tdma_file_show(struct tdma_file *file, struct seq_file *seq);
 

@@ -79,9 +79,33 @@ device_arguments() {
 		-device tensordma,bus=rp0${opts:+,$opts}"
 }
 
-run_qemu() {
-	local serial device extra=()
+# Where the ROMs may be: of the build here, or of a binary of the user's own.
+firmware_directories() {
+	local home
 
+	home=$(dirname "$QEMU")
+	printf '%s\n' "$TDMA_BUILD/qemu/firmware" "$home/pc-bios/optionrom" \
+		"$home/pc-bios" "$home/../share/qemu" /usr/share/qemu \
+		/usr/share/seabios
+}
+
+# Without its boot ROM the guest would wait for ever, and say nothing.
+check_firmware() {
+	local directory
+
+	while read -r directory; do
+		[ ! -r "$directory/linuxboot_dma.bin" ] || return 0
+	done < <(firmware_directories)
+	die "no boot ROM (linuxboot_dma.bin) for $QEMU." \
+		"Put QEMU's pc-bios directory beside the binary," \
+		"install qemu-system-data, or unset QEMU= and run: make setup"
+}
+
+run_qemu() {
+	local serial device firmware extra=()
+
+	read -r -d '' -a firmware < \
+		<(firmware_directories | sed 's/^/-L\n/') || true
 	read -r -d '' -a serial < <(serial_arguments) || true
 	read -r -d '' -a device < <(device_arguments) || true
 	[ -z "${QEMU_ARGS:-}" ] || read -r -a extra <<<"$QEMU_ARGS"
@@ -89,7 +113,7 @@ run_qemu() {
 		-accel "${ACCEL:-tcg,thread=multi}" \
 		-machine q35 -cpu max -smp "${SMP:-2}" -m "${MEM:-1G}" \
 		-nodefaults -no-user-config -display none -no-reboot \
-		-L "$TDMA_BUILD/qemu/firmware" -L /usr/share/seabios \
+		"${firmware[@]}" \
 		-kernel "$(kernel_image)" -initrd "$DIR/initrd" \
 		-append "$(command_line)" "${serial[@]}" \
 		-device virtio-serial-pci -chardev "file,id=files,path=$DIR/out.tar" \
@@ -119,6 +143,7 @@ main() {
 	local rc=0
 
 	[ -x "$QEMU" ] || die "no QEMU at $QEMU." "Run: make setup"
+	check_firmware
 	[ -r "$INITRD" ] || die "no initramfs at $INITRD." "Run: make guest"
 	rm -rf "$DIR"
 	mkdir -p "$DIR"

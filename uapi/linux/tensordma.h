@@ -147,6 +147,52 @@ struct tdma_buf_free {
 	__u32	handle;
 };
 
+/**
+ * struct tdma_buf_export - make a dma-buf of a buffer (TDMA_IOC_BUF_EXPORT)
+ * @size: sizeof(struct tdma_buf_export)
+ * @flags: TDMA_BUF_*: what the buffer permits, or less. Without WRITE the
+ *	dma-buf can be mapped by the CPU, and imported, for reading only
+ * @handle: a buffer of TDMA_IOC_BUF_ALLOC
+ * @fd: out: the dma-buf, close-on-exec
+ *
+ * The memory lives as long as the dma-buf or the buffer, whichever is longer.
+ * Host memory serves any importer. Device memory serves files of the same
+ * device: a file that imports it can also map it, the dma-buf itself cannot.
+ * Implicit fences are neither waited for nor set.
+ *
+ * Errors: EINVAL if the buffer is memory of a process or imported; EACCES if
+ * the buffer does not permit @flags; EMFILE.
+ */
+struct tdma_buf_export {
+	__u32	size;
+	__u32	flags;
+	__u32	handle;
+	__s32	fd;
+};
+
+/**
+ * struct tdma_buf_import - make a dma-buf a buffer (TDMA_IOC_BUF_IMPORT)
+ * @size: sizeof(struct tdma_buf_import)
+ * @flags: TDMA_BUF_READ, TDMA_BUF_WRITE or both
+ * @fd: the dma-buf, of any driver; may be closed afterwards
+ * @handle: out: the buffer
+ * @length: out: its bytes
+ * @mmap_offset: out: offset for mmap() if the memory is this device's own,
+ *	else 0: map the dma-buf itself
+ *
+ * Errors: EBADF or EINVAL if @fd is no dma-buf; EACCES for WRITE if it is read
+ * only; ENOSPC as for pin; EOPNOTSUPP if this device cannot reach the memory;
+ * what else the exporter finds.
+ */
+struct tdma_buf_import {
+	__u32	size;
+	__u32	flags;
+	__s32	fd;
+	__u32	handle;
+	__u64	length;
+	__u64	mmap_offset;
+};
+
 /* Do not sleep for room: accept what fits now. */
 #define TDMA_SUBMIT_NONBLOCK	(1U << 0)
 
@@ -239,5 +285,7 @@ struct tdma_wait {
 #define TDMA_IOC_BUF_FREE	_IOWR(TDMA_IOC_MAGIC, 0x03, struct tdma_buf_free)
 #define TDMA_IOC_SUBMIT		_IOWR(TDMA_IOC_MAGIC, 0x04, struct tdma_submit)
 #define TDMA_IOC_WAIT		_IOWR(TDMA_IOC_MAGIC, 0x05, struct tdma_wait)
+#define TDMA_IOC_BUF_EXPORT	_IOWR(TDMA_IOC_MAGIC, 0x06, struct tdma_buf_export)
+#define TDMA_IOC_BUF_IMPORT	_IOWR(TDMA_IOC_MAGIC, 0x07, struct tdma_buf_import)
 
 #endif /* _LINUX_TENSORDMA_H */
