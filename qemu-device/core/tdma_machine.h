@@ -59,6 +59,8 @@ struct tdma_queue {
     uint32_t head;
     uint32_t tail;
     uint32_t done;
+    bool stuck;                 /* its oldest job waits for a lost response */
+    uint64_t progress;          /* elements moved since it was enabled */
 
     /* owner */
     struct tdma_job *first;     /* jobs not yet retired, in ring order */
@@ -87,6 +89,9 @@ struct tdma_thread {
     /* run */
     struct tdma_engine *engine;
     unsigned in_engine;         /* jobs started, not parked, not ended */
+    bool stalled;               /* a pipeline of which nothing can move */
+    uint32_t order;             /* of the next job to start */
+    struct tdma_job *oldest;    /* scratch of find_oldest() */
     unsigned next_queue;        /* where the round-robin search begins */
 };
 

@@ -459,6 +459,8 @@ CONSTANT(q_tail, queue_of(at)->tail)
 CONSTANT(q_done, queue_of(at)->done)
 CONSTANT(q_error, queue_of(at)->error)
 CONSTANT(q_irq_status, queue_of(at)->irq_status)
+CONSTANT(q_wait, tdma_queue_wait(queue_of(at)))
+CONSTANT(q_progress, queue_of(at)->progress)
 
 static bool write_q_control(const struct place *at, uint64_t value,
                             struct aftermath *after)
@@ -510,6 +512,10 @@ static const struct reg queue_regs[] = {
       .read = read_q_error },
     { .offset = TDMA_QUEUE_IRQ_STATUS, .size = 4,
       .read = read_q_irq_status, .write = write_q_irq_status },
+    { .offset = TDMA_QUEUE_WAIT, .size = 4,
+      .read = read_q_wait },
+    { .offset = TDMA_QUEUE_PROGRESS, .size = 8,
+      .read = read_q_progress },
 };
 
 static bool write_doorbell(const struct place *at, uint64_t value,

@@ -114,6 +114,7 @@
 #define TDMA_INJECT_POISON		2	/* the read response is poisoned */
 #define TDMA_INJECT_UNKNOWN_ID		3	/* a response with a stray ID */
 #define TDMA_INJECT_DUPLICATE_ID	4	/* the response comes twice */
+#define TDMA_INJECT_LOST_RESPONSE	5	/* it never comes: the queue hangs */
 
 /* Counters of a sub-thread, 64 bits each, from TDMA_THREAD_*_COUNTERS (A20) */
 #define TDMA_COUNTER_REQUESTS		0x00
@@ -164,6 +165,10 @@
 #define TDMA_QUEUE_DONE		0x50	/* ro: slots retired; records are final */
 #define TDMA_QUEUE_ERROR	0x54	/* ro: TDMA_QERR_* */
 #define TDMA_QUEUE_IRQ_STATUS	0x58	/* rc: interrupt raised since clear */
+#define TDMA_QUEUE_WAIT		0x5c	/* ro: TDMA_QWAIT_* */
+#define TDMA_QUEUE_PROGRESS	0x60	/* ro, 64 bit: elements moved since
+					 * ENABLE, of all descriptors
+					 */
 
 #define TDMA_THREAD_ANY		0xffffffffU
 
@@ -195,6 +200,15 @@
 #define TDMA_QSTATE_STOPPING	3	/* on the way to OFF or PAUSED */
 #define TDMA_QSTATE_PAUSED	4
 #define TDMA_QSTATE_HALTED	5	/* after an error; see QUEUE_ERROR */
+
+/*
+ * What the work of the queue waits for at this moment. A queue that hangs shows
+ * MEMORY and the same PROGRESS and DONE at every look; one that is paused,
+ * throttled or kept from the thread by others never does.
+ */
+#define TDMA_QWAIT_NONE		0	/* there is none, or it is paused */
+#define TDMA_QWAIT_TURN		1	/* for its turn, or not: it moves */
+#define TDMA_QWAIT_MEMORY	2	/* for a response to its oldest request */
 
 #define TDMA_QERR_NONE		0
 #define TDMA_QERR_CONFIG	1	/* a register value out of range or unaligned */

@@ -542,12 +542,17 @@ static void look_around(struct cycle_engine *e)
     }
 }
 
-static void drop_pointers(struct cycle_engine *e)
+/* Pointers must not outlive the call; what it has achieved is shown. */
+static void put_down(struct cycle_engine *e)
 {
     for (unsigned i = e->head; i != e->tail; i++) {
         struct tdma_flight *f = flight_at(e, i);
+        uint64_t src, dst;
 
         if (f->job) {
+            src = done(f, TDMA_SRC);
+            dst = done(f, TDMA_DST);
+            f->job->moved = src > dst ? src : dst;
             tdma_commit_drop(f);
         }
     }
@@ -600,7 +605,7 @@ static bool cycle_run(struct tdma_engine *engine, struct tdma_budget *budget)
 
     look_around(e);
     more = run_cycles(e, budget);
-    drop_pointers(e);
+    put_down(e);
     return more;
 }
 

@@ -161,6 +161,9 @@ static void serve_pair(struct tdma_memory *m, struct tdma_flight *f,
 {
     struct tdma_slot *write = &m->slot[TDMA_DST][write_id];
 
+    if ((write->state | m->slot[TDMA_SRC][read_id].state) & TDMA_SLOT_LOST) {
+        return;
+    }
     write->state |= TDMA_SLOT_SERVED;
     answer(m, f, TDMA_SRC, read_id);
     if (write->state & TDMA_SLOT_FIRED) {
@@ -190,6 +193,9 @@ static void fire(struct tdma_memory *m, unsigned side, unsigned id)
     if (is_void(f, slot)) {
         answer(m, f, side, id);
     } else if (!is_paired(slot->op)) {
+        if (slot->state & TDMA_SLOT_LOST) {
+            return;
+        }
         slot->state |= TDMA_SLOT_SERVED;
         answer(m, f, side, id);
     } else if (side == TDMA_DST) {
@@ -232,6 +238,7 @@ static void strike(struct tdma_memory *m, struct tdma_slot *slot)
         [TDMA_INJECT_POISON] = TDMA_SLOT_POISONED,
         [TDMA_INJECT_UNKNOWN_ID] = TDMA_SLOT_STRAY,
         [TDMA_INJECT_DUPLICATE_ID] = TDMA_SLOT_REPEAT,
+        [TDMA_INJECT_LOST_RESPONSE] = TDMA_SLOT_LOST,
     };
 
     if (m->inject->kind < sizeof(effect)) {

@@ -33,6 +33,7 @@ enum {
     TDMA_SLOT_POISONED = 16,
     TDMA_SLOT_STRAY = 32,       /* an unknown ID is answered beside it */
     TDMA_SLOT_REPEAT = 64,      /* it is answered twice */
+    TDMA_SLOT_LOST = 128,       /* not answered unless it becomes void */
 };
 
 struct tdma_slot {

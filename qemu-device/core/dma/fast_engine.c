@@ -82,6 +82,7 @@ static void report_progress(struct fast_engine *fast, uint64_t moved)
     for (side = 0; side < TDMA_SIDES; side++) {
         fast->base.counters[side].requests += count_on(job, side, moved);
     }
+    job->moved = fast->plan.done;
     tdma_job_progress(job, count_on(job, TDMA_SRC, fast->plan.done),
                       count_on(job, TDMA_DST, fast->plan.done));
 }
@@ -259,6 +260,10 @@ static bool strike(struct fast_engine *fast)
         return false;
     }
     inject->kind = TDMA_INJECT_NONE;
+    if (kind == TDMA_INJECT_LOST_RESPONSE) {
+        fast->plan.job->lost = true;
+        return true;
+    }
     if (kind >= sizeof(status) / sizeof(status[0]) ||
         (kind == TDMA_INJECT_POISON && inject->side == TDMA_DST)) {
         return false;           /* only a read can be poisoned */
@@ -281,7 +286,7 @@ static bool fast_run(struct tdma_engine *engine, struct tdma_budget *budget)
             end(fast, TDMA_STATUS_ABORTED);
             break;
         }
-        if (strike(fast)) {
+        if (plan->job->lost || strike(fast)) {
             break;
         }
         ok = move_some(fast, budget);
@@ -296,7 +301,7 @@ static bool fast_run(struct tdma_engine *engine, struct tdma_budget *budget)
             end(fast, TDMA_STATUS_OK);
         }
     }
-    return plan->job;
+    return plan->job && !plan->job->lost;
 }
 
 const struct tdma_engine_ops tdma_fast_engine = {

@@ -93,6 +93,13 @@ struct tdma_job {
     uint8_t fault_side;         /* TDMA_SIDE_* */
 
     /*
+     * Elements moved so far, on the side that is further. Set by the engine at
+     * least once per call of run(), for the progress register alone.
+     */
+    uint64_t moved;
+    bool lost;                  /* fast engine: a response will never come */
+
+    /*
      * Set by the thread layer at any time between two calls of the engine:
      * end the job with TDMA_STATUS_ABORTED as soon as nothing of it is in
      * flight, without starting more of it.
@@ -112,6 +119,9 @@ struct tdma_job {
     bool started;               /* handed to the engine */
     bool parking;               /* park() was called; not given back yet */
     bool parked;                /* given back, to go on another time */
+    bool stuck;                 /* a standstill of the engine is due to it */
+    uint32_t order;             /* of start() in the thread */
+    uint64_t counted;           /* part of @moved that the queue knows of */
     struct tdma_job_sync sync[TDMA_SIDES];
     bool publish_failed;        /* a record could not be written */
     void *priv;                 /* the engine's own, NULL at start() */
@@ -161,7 +171,8 @@ struct tdma_engine_ops {
     /*
      * Advance until the budget is used up, nothing can advance or, if it was
      * not ready() before, it is: then the next job can follow without a gap.
-     * Returns true if there is more to do now.
+     * Returns true if there is more to do now. False with jobs in the engine
+     * is a standstill: nothing will move until one is unparked or cancelled.
      */
     bool (*run)(struct tdma_engine *engine, struct tdma_budget *budget);
     /*

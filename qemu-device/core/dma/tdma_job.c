@@ -47,6 +47,10 @@ void tdma_job_init(struct tdma_job *job, struct tdma_queue *queue)
     job->started = false;
     job->parking = false;
     job->parked = false;
+    job->stuck = false;
+    job->lost = false;
+    job->moved = 0;
+    job->counted = 0;
     job->publish_failed = false;
     job->priv = NULL;
     memset(job->sync, 0, sizeof(job->sync));
@@ -381,6 +385,7 @@ void tdma_job_end(struct tdma_job *job, uint32_t status, uint64_t src_done,
 {
     job->sync[TDMA_SRC].done = src_done;
     job->sync[TDMA_DST].done = dst_done;
+    job->moved = src_done > dst_done ? src_done : dst_done;
     job->status = status;
     job->queue->core->threads[job->engine->thread].in_engine--;
     flush_views(job);

@@ -60,6 +60,7 @@ void tdma_thread_reset(struct tdma_thread *thread)
     thread->counters[TDMA_SRC] = (struct tdma_counters) { 0 };
     thread->counters[TDMA_DST] = (struct tdma_counters) { 0 };
     thread->in_engine = 0;
+    thread->stalled = false;
     thread->next_queue = 0;
 }
 
@@ -196,6 +197,7 @@ static void start(struct tdma_thread *thread, struct tdma_job *job)
     struct tdma_engine *engine = thread->engine;
 
     thread->in_engine++;
+    job->order = thread->order++;
     if (job->started) {
         job->parked = false;
         engine->ops->unpark(engine, job);
@@ -309,6 +311,18 @@ static void serve_disable(struct tdma_queue *queue)
     tdma_unlock(core);
 }
 
+/* Whether jobs can move is to be found out anew. */
+static void forget_standstill(struct tdma_thread *thread,
+                              struct tdma_queue *queue)
+{
+    struct tdma_job *job;
+
+    (void)thread;
+    for (job = queue->first; job; job = job->next) {
+        job->stuck = false;
+    }
+}
+
 /* The queue, or the whole device, is not to run: what is in flight drains. */
 static void serve_pause(struct tdma_thread *thread, struct tdma_queue *queue)
 {
@@ -316,7 +330,9 @@ static void serve_pause(struct tdma_thread *thread, struct tdma_queue *queue)
     struct tdma_core *core = thread->core;
 
     tdma_queue_retire(queue);
+    forget_standstill(thread, queue);
     tdma_lock(core);
+    queue->stuck = false;
     if (queue->pause || !core->enabled) {
         queue->quiet = quiet;
     }
@@ -417,6 +433,34 @@ static void retire_owned(struct tdma_thread *thread, struct tdma_queue *queue)
     tdma_queue_retire(queue);
 }
 
+/*
+ * Standstill: the engine has jobs and none of them can move. That is due to the
+ * oldest, which waits for a response that never comes; a pipeline is held up
+ * as a whole.
+ */
+static void find_oldest(struct tdma_thread *thread, struct tdma_queue *queue)
+{
+    struct tdma_job *job;
+
+    for (job = queue->first; job; job = job->next) {
+        if (is_live(job) && !job->parked &&
+            (!thread->oldest ||
+             (int32_t)(job->order - thread->oldest->order) < 0)) {
+            thread->oldest = job;
+        }
+    }
+}
+
+static void note_standstill(struct tdma_thread *thread)
+{
+    thread->oldest = NULL;
+    for_owned(thread, find_oldest);
+    if (thread->oldest) {
+        thread->oldest->stuck = true;
+    }
+    thread->stalled = !thread->engine->ops->preemptive;
+}
+
 /* Windows must not outlive the call; a preemptive engine gives its job back. */
 static void put_down(struct tdma_thread *thread, struct tdma_queue *queue)
 {
@@ -466,6 +510,17 @@ static void show_counters(struct tdma_thread *thread)
     }
 }
 
+/* What the registers of a queue say about its jobs; with the lock held. */
+static void show_jobs(struct tdma_queue *queue)
+{
+    struct tdma_job *job;
+
+    queue->stuck = queue->first && queue->first->stuck;
+    for (job = queue->first; job; job = job->next) {
+        tdma_queue_count(queue, job);
+    }
+}
+
 /*
  * Let go of queues with nothing in flight, forget those that need nobody, and
  * see what is left: for this thread, and for one that sleeps.
@@ -481,12 +536,15 @@ static bool finish(struct tdma_thread *thread, unsigned *helper)
     tdma_lock(core);
     show_counters(thread);
     while ((queue = next_pending(core, &number))) {
-        if (queue->owner == thread->number && !queue->in_flight &&
-            queue->enabled) {
-            queue->owner = TDMA_NO_THREAD;
+        if (queue->owner == thread->number) {
+            show_jobs(queue);
+            if (!queue->in_flight && queue->enabled) {
+                queue->owner = TDMA_NO_THREAD;
+            }
         }
         if (tdma_queue_needs(queue, thread->number)) {
-            more = true;
+            more |= !thread->stalled ||
+                    tdma_queue_ends(queue, thread->number);
             if (queue->owner == TDMA_NO_THREAD) {
                 *helper = choose_thread(core, queue);
             }
@@ -496,7 +554,8 @@ static bool finish(struct tdma_thread *thread, unsigned *helper)
                 ~(1ULL << queue->number % 64);
         }
     }
-    thread->busy = more;
+    /* New work goes elsewhere if it can. */
+    thread->busy = more || thread->stalled;
     if (*helper != TDMA_NO_THREAD && !core->threads[*helper].busy) {
         core->threads[*helper].busy = true;
     } else {
@@ -506,18 +565,26 @@ static bool finish(struct tdma_thread *thread, unsigned *helper)
     return more;
 }
 
-/* Feed the engine and run it until the quantum is used up. */
+/*
+ * Feed the engine and run it until the quantum is used up. A pipeline that
+ * stands still takes nothing in: other threads may have it.
+ */
 static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
 {
     struct tdma_engine *engine = thread->engine;
     bool preemptive = engine->ops->preemptive;
+    bool standstill = thread->stalled && thread->in_engine;
     bool served = false;
 
+    if (thread->stalled) {
+        thread->stalled = false;
+        for_owned(thread, forget_standstill);
+    }
     while (budget->bytes > 0 && budget->steps > 0) {
         struct tdma_queue *queue = NULL;
         bool more = false;
 
-        if (engine->ops->ready(engine)) {
+        if (!standstill && engine->ops->ready(engine)) {
             queue = pick(thread);
         }
         if (queue) {
@@ -532,6 +599,7 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
         if (thread->in_engine || !engine->ops->ready(engine)) {
             more = engine->ops->run(engine, budget);
             for_owned(thread, retire_owned);
+            standstill = !more && thread->in_engine;
         }
         if (queue) {
             /* Only now: every quantum moves something. */
@@ -539,6 +607,9 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
         } else if (!more) {
             break;
         }
+    }
+    if (standstill) {
+        note_standstill(thread);
     }
     if (preemptive && served) {
         pass_turn(thread);

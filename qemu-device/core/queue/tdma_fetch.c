@@ -175,11 +175,18 @@ struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, bool discard)
     return job;
 }
 
+void tdma_queue_count(struct tdma_queue *queue, struct tdma_job *job)
+{
+    queue->progress += job->moved - job->counted;
+    job->counted = job->moved;
+}
+
 /* What the end of a job means for its queue: TDMA_QERR_* if it halts. */
-static uint32_t account(struct tdma_queue *queue, const struct tdma_job *job)
+static uint32_t account(struct tdma_queue *queue, struct tdma_job *job)
 {
     uint32_t error = TDMA_QERR_NONE;
 
+    tdma_queue_count(queue, job);
     queue->done += job->slots;
     queue->in_flight--;
     if (job->publish_failed) {

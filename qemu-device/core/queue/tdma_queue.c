@@ -37,6 +37,8 @@ static void forget_progress(struct tdma_queue *queue)
     queue->head = 0;
     queue->tail = 0;
     queue->done = 0;
+    queue->stuck = false;
+    queue->progress = 0;
 }
 
 void tdma_queue_reset(struct tdma_queue *queue)
@@ -172,6 +174,18 @@ uint32_t tdma_queue_state(const struct tdma_queue *queue)
     return has_more(queue) ? TDMA_QSTATE_RUNNING : TDMA_QSTATE_IDLE;
 }
 
+uint32_t tdma_queue_wait(const struct tdma_queue *queue)
+{
+    if (!queue->enabled || (queue->pause && queue->quiet)) {
+        return TDMA_QWAIT_NONE;
+    }
+    if (queue->stuck) {
+        return TDMA_QWAIT_MEMORY;
+    }
+    return queue->in_flight || (has_more(queue) && !queue->halted)
+           ? TDMA_QWAIT_TURN : TDMA_QWAIT_NONE;
+}
+
 void tdma_queue_tail_moved(struct tdma_queue *queue)
 {
     if (queue->enabled && queue->tail_addr) {
@@ -199,16 +213,21 @@ static bool belongs_to(const struct tdma_queue *queue, unsigned thread)
     return queue->thread == thread || queue->thread == TDMA_THREAD_ANY;
 }
 
+bool tdma_queue_ends(const struct tdma_queue *queue, unsigned thread)
+{
+    if (!belongs_to(queue, thread)) {
+        return false;
+    }
+    return queue->enabled ? queue->abort : queue->owner == thread;
+}
+
 bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread)
 {
     if (!belongs_to(queue, thread)) {
         return false;
     }
-    if (!queue->enabled) {
-        return queue->owner == thread;
-    }
-    if (queue->abort) {
-        return true;
+    if (!queue->enabled || queue->abort) {
+        return tdma_queue_ends(queue, thread);
     }
     if (queue->pause) {
         return !queue->quiet;
@@ -216,7 +235,8 @@ bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread)
     if (!queue->core->enabled) {
         return queue->in_flight && !queue->quiet;
     }
-    return queue->in_flight || (!queue->halted && has_more(queue));
+    return !queue->stuck &&
+           (queue->in_flight || (!queue->halted && has_more(queue)));
 }
 
 struct tdma_job *tdma_queue_waiting(const struct tdma_queue *queue)
@@ -244,7 +264,7 @@ bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread)
     const struct tdma_job *waiting;
 
     if (!belongs_to(queue, thread) || !queue->core->enabled ||
-        !queue->enabled || queue->abort || queue->pause) {
+        !queue->enabled || queue->abort || queue->pause || queue->stuck) {
         return false;
     }
     waiting = tdma_queue_waiting(queue);        /* nobody else is there */

@@ -28,11 +28,16 @@ void tdma_queue_control(struct tdma_queue *queue, uint32_t value);
 uint32_t tdma_queue_control_value(const struct tdma_queue *queue);
 uint32_t tdma_queue_state(const struct tdma_queue *queue);
 
+/* The WAIT register */
+uint32_t tdma_queue_wait(const struct tdma_queue *queue);
+
 /* The doorbell was rung with @value. */
 void tdma_queue_ring(struct tdma_queue *queue, uint32_t value);
 /* The tail in memory may have moved. */
 void tdma_queue_tail_moved(struct tdma_queue *queue);
 
+/* Does software want thread @thread to end what is in flight or waits? */
+bool tdma_queue_ends(const struct tdma_queue *queue, unsigned thread);
 /* Is there anything for thread @thread to do now? */
 bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread);
 /* Could a thread take a descriptor from it (or go on with a parked one)? */
@@ -77,6 +82,12 @@ struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, bool discard);
  * advance DONE.
  */
 void tdma_queue_retire(struct tdma_queue *queue);
+
+/*
+ * Add to PROGRESS what @job has moved since the last time; by the owner, with
+ * the lock held.
+ */
+void tdma_queue_count(struct tdma_queue *queue, struct tdma_job *job);
 
 /* Everything that waits or runs is to end ABORTED, without starting more. */
 void tdma_queue_cancel(struct tdma_queue *queue);
