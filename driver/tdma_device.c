@@ -1,40 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State of the device as a whole: start, reset, end, watchdog.
+ * State of the device as a whole: start, reset, end.
  */
 #include <linux/genalloc.h>
 #include <linux/slab.h>
 
 #include "tdma_device.h"
 #include "tdma_queue.h"
+#include "tdma_watchdog.h"
 
 static DEFINE_IDA(tdma_device_ids);
-
-static void tdma_watchdog(struct work_struct *work)
-{
-	struct tdma_device *tdev = container_of(to_delayed_work(work),
-						struct tdma_device, watchdog);
-	bool healthy = true;
-	bool busy = false;
-	unsigned int i;
-	u32 generation;
-
-	down_read(&tdev->lock);
-	generation = tdev->generation;
-	if (tdev->state == TDMA_RUNNING)
-		for (i = 0; i < tdev->nr_vectors; i++)
-			busy |= tdma_vector_check(&tdev->vectors[i], &healthy);
-	up_read(&tdev->lock);
-
-	if (!healthy) {
-		dev_err(&tdev->pdev->dev,
-			"a queue stopped on its own, resetting the device\n");
-		tdma_device_reset(tdev, generation);
-	} else if (busy) {
-		queue_delayed_work(tdev->wq, &tdev->watchdog,
-				   tdev->polled ? 1 : HZ);
-	}
-}
 
 /**
  * tdma_device_alloc - allocate the software side of a device
@@ -69,7 +44,7 @@ struct tdma_device *tdma_device_alloc(struct pci_dev *pdev)
 		spin_lock_init(&tdev->vectors[i].lock);
 		INIT_LIST_HEAD(&tdev->vectors[i].queues);
 	}
-	INIT_DELAYED_WORK(&tdev->watchdog, tdma_watchdog);
+	tdma_watchdog_init(tdev);
 	mutex_init(&tdev->files_lock);
 	INIT_LIST_HEAD(&tdev->files);
 	mutex_init(&tdev->buffers_lock);

@@ -80,7 +80,8 @@ struct tdma_vector {
  * @vectors: interrupts
  * @nr_vectors: number of interrupts; 1 if there are none and queues are polled
  * @polled: there is no MSI-X
- * @watchdog: reaps where an interrupt is missing, notices halted queues
+ * @watchdog: see tdma_watchdog.c
+ * @recoveries: queues recovered one by one
  * @wq: deferred release of buffers
  * @files_lock: protects @files
  * @files: open files, &struct tdma_file
@@ -114,6 +115,7 @@ struct tdma_device {
 	unsigned int nr_vectors;
 	bool polled;
 	struct delayed_work watchdog;
+	atomic_t recoveries;
 	struct workqueue_struct *wq;
 
 	struct mutex files_lock;	/* @files */

@@ -46,6 +46,19 @@ static void tdma_write64(u64 value, void __iomem *addr)
 	writel(upper_32_bits(value), addr + 4);
 }
 
+/* The counter may be running: read again if the upper half moved meanwhile. */
+static u64 tdma_read64(void __iomem *addr)
+{
+	u32 high, low, next = readl(addr + 4);
+
+	do {
+		high = next;
+		low = readl(addr);
+		next = readl(addr + 4);
+	} while (next != high);
+	return (u64)high << 32 | low;
+}
+
 static bool tdma_hw_plausible(const struct tdma_hw *hw)
 {
 	return hw->threads && hw->threads <= TDMA_MAX_THREADS &&
@@ -108,20 +121,11 @@ u32 tdma_hw_thread_read(const struct tdma_hw *hw, u32 thread, u32 reg)
  * @thread: the thread
  * @reg: TDMA_THREAD_*, TDMA_COUNTER_*
  *
- * The counter may be running: read again if the upper half moved meanwhile.
- *
  * Return: its value.
  */
 u64 tdma_hw_thread_read64(const struct tdma_hw *hw, u32 thread, u32 reg)
 {
-	u32 high, low, next = tdma_hw_thread_read(hw, thread, reg + 4);
-
-	do {
-		high = next;
-		low = tdma_hw_thread_read(hw, thread, reg);
-		next = tdma_hw_thread_read(hw, thread, reg + 4);
-	} while (next != high);
-	return (u64)high << 32 | low;
+	return tdma_read64(tdma_thread_reg(hw, thread, reg));
 }
 
 /**
@@ -285,6 +289,42 @@ int tdma_hw_queue_wait_off(const struct tdma_hw *hw, u32 queue)
 u32 tdma_hw_queue_state(const struct tdma_hw *hw, u32 queue)
 {
 	return readl(tdma_queue_reg(hw, queue, TDMA_QUEUE_STATE));
+}
+
+/**
+ * tdma_hw_queue_done - slots that a queue has retired
+ * @hw: the device
+ * @queue: number of the queue
+ *
+ * Return: the number since it was enabled, or %TDMA_HW_GONE.
+ */
+u32 tdma_hw_queue_done(const struct tdma_hw *hw, u32 queue)
+{
+	return readl(tdma_queue_reg(hw, queue, TDMA_QUEUE_DONE));
+}
+
+/**
+ * tdma_hw_queue_waits - what the work of a queue waits for now
+ * @hw: the device
+ * @queue: number of the queue
+ *
+ * Return: TDMA_QWAIT_*, or %TDMA_HW_GONE.
+ */
+u32 tdma_hw_queue_waits(const struct tdma_hw *hw, u32 queue)
+{
+	return readl(tdma_queue_reg(hw, queue, TDMA_QUEUE_WAIT));
+}
+
+/**
+ * tdma_hw_queue_progress - elements that a queue has moved
+ * @hw: the device
+ * @queue: number of the queue
+ *
+ * Return: the number since it was enabled.
+ */
+u64 tdma_hw_queue_progress(const struct tdma_hw *hw, u32 queue)
+{
+	return tdma_read64(tdma_queue_reg(hw, queue, TDMA_QUEUE_PROGRESS));
 }
 
 /**

@@ -15,6 +15,7 @@
 #include "tdma_file.h"
 #include "tdma_hbm.h"
 #include "tdma_queue.h"
+#include "tdma_watchdog.h"
 
 static int tdma_map_registers(struct tdma_device *tdev)
 {
@@ -123,7 +124,7 @@ static void tdma_shut_down(struct tdma_device *tdev)
 {
 	tdma_dmaengine_unregister(tdev);
 	tdma_device_quiesce(tdev, TDMA_GONE);
-	cancel_delayed_work_sync(&tdev->watchdog);
+	tdma_watchdog_stop(tdev);
 	tdma_files_detach(tdev);
 	tdma_dmaengine_detach(tdev);
 	tdma_context_fini(&tdev->kernel_context);

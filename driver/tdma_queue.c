@@ -13,6 +13,7 @@
 
 #include "tdma_device.h"
 #include "tdma_queue.h"
+#include "tdma_watchdog.h"
 
 #define CREATE_TRACE_POINTS
 #include "tdma_trace.h"
@@ -361,11 +362,9 @@ void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
  */
 void tdma_queue_kick(struct tdma_queue *queue)
 {
-	struct tdma_device *tdev = queue->tdev;
-
 	lockdep_assert_held(&queue->lock);
-	tdma_hw_doorbell(&tdev->hw, queue->id, queue->tail);
-	queue_delayed_work(tdev->wq, &tdev->watchdog, tdev->polled ? 1 : HZ);
+	tdma_hw_doorbell(&queue->tdev->hw, queue->id, queue->tail);
+	tdma_watchdog_kick(queue->tdev);
 }
 
 /*
@@ -439,7 +438,11 @@ void tdma_queue_progress(const struct tdma_queue *queue,
 	record->stall_ids = READ_ONCE(from->stall_ids);
 }
 
-static void tdma_queue_service(struct tdma_queue *queue)
+/**
+ * tdma_queue_service - what there is to do after an interrupt
+ * @queue: the queue, lock held
+ */
+void tdma_queue_service(struct tdma_queue *queue)
 {
 	if (list_empty(&queue->inflight))
 		return;
@@ -471,42 +474,4 @@ irqreturn_t tdma_vector_interrupt(int irq, void *data)
 	}
 	spin_unlock(&vector->lock);
 	return IRQ_HANDLED;
-}
-
-/* A queue with work that is off or halted on its own will never finish it. */
-static bool tdma_queue_stuck(const struct tdma_queue *queue)
-{
-	u32 state;
-
-	if (queue->state != TDMA_QUEUE_ON || list_empty(&queue->inflight))
-		return false;
-	state = tdma_hw_queue_state(&queue->tdev->hw, queue->id);
-	return state == TDMA_QSTATE_OFF || state == TDMA_QSTATE_HALTED ||
-	       state == TDMA_HW_GONE;
-}
-
-/**
- * tdma_vector_check - do without an interrupt what the interrupt would do
- * @vector: the vector
- * @healthy: set to false if a queue has stopped on its own
- *
- * Return: true if jobs are in flight.
- */
-bool tdma_vector_check(struct tdma_vector *vector, bool *healthy)
-{
-	struct tdma_queue *queue;
-	unsigned long flags;
-	bool busy = false;
-
-	spin_lock_irqsave(&vector->lock, flags);
-	list_for_each_entry(queue, &vector->queues, vector_node) {
-		spin_lock(&queue->lock);
-		tdma_queue_service(queue);
-		busy |= !list_empty(&queue->inflight);
-		if (tdma_queue_stuck(queue))
-			*healthy = false;
-		spin_unlock(&queue->lock);
-	}
-	spin_unlock_irqrestore(&vector->lock, flags);
-	return busy;
 }

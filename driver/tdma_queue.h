@@ -60,6 +60,18 @@ enum tdma_queue_state {
 };
 
 /**
+ * struct tdma_queue_watch - what the watchdog remembers of a queue
+ * @progress: elements moved
+ * @done: slots retired
+ * @still: jiffies for which both have been the same
+ */
+struct tdma_queue_watch {
+	u64 progress;
+	u32 done;
+	unsigned long still;
+};
+
+/**
  * struct tdma_queue - a hardware queue
  * @tdev: the device
  * @ops: the owner
@@ -77,6 +89,7 @@ enum tdma_queue_state {
  * @tail: index after the newest
  * @ring: slots, 1 << hw.order of them
  * @records: completion records, as many
+ * @watch: of the watchdog
  */
 struct tdma_queue {
 	struct tdma_device *tdev;
@@ -96,6 +109,7 @@ struct tdma_queue {
 	u32 tail;
 	struct tdma_desc *ring;
 	struct tdma_record *records;
+	struct tdma_queue_watch watch;
 };
 
 int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
@@ -116,11 +130,11 @@ void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
 		     const struct tdma_desc_ext *ext);
 void tdma_queue_kick(struct tdma_queue *queue);
 void tdma_queue_reap(struct tdma_queue *queue);
+void tdma_queue_service(struct tdma_queue *queue);
 void tdma_queue_progress(const struct tdma_queue *queue,
 			 const struct tdma_job *job,
 			 struct tdma_record *record);
 
 irqreturn_t tdma_vector_interrupt(int irq, void *data);
-bool tdma_vector_check(struct tdma_vector *vector, bool *healthy);
 
 #endif /* TDMA_QUEUE_H */

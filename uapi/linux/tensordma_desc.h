@@ -222,6 +222,8 @@ struct tdma_desc_ext {
  * @TDMA_STATUS_BUS_ERROR: memory refused an access; fault_offset says where
  * @TDMA_STATUS_POISONED: a read response carried poisoned data
  * @TDMA_STATUS_BAD_RESPONSE: unknown or duplicate response ID
+ * @TDMA_STATUS_TIMEOUT: given by the driver: nothing moved for too long; the
+ *	jobs behind it in the queue end ABORTED
  */
 enum tdma_status {
 	TDMA_STATUS_PENDING		= 0,
@@ -250,6 +252,7 @@ enum tdma_status {
 	TDMA_STATUS_BUS_ERROR		= 64,
 	TDMA_STATUS_POISONED		= 65,
 	TDMA_STATUS_BAD_RESPONSE	= 66,
+	TDMA_STATUS_TIMEOUT		= 67,
 };
 
 /* fault_side of a completion record */
