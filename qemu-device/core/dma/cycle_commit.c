@@ -95,15 +95,22 @@ static uint8_t *map(struct tdma_flight *f, unsigned side, uint64_t offset)
     return len >= f->elem_bytes ? ptr : NULL;
 }
 
+static inline bool covers(const struct tdma_reach *r, uint64_t offset,
+                          uint64_t bytes)
+{
+    uint64_t in = offset - r->start;
+
+    return in < r->len && bytes <= r->len - in;
+}
+
 /* A pointer to the whole element at @offset; NULL if it has no such. */
 static inline uint8_t *reach(struct tdma_flight *f, unsigned side,
                              uint64_t offset)
 {
     struct tdma_reach *r = &f->reach[side];
-    uint64_t in = offset - r->start;
 
-    if (in < r->len && f->elem_bytes <= r->len - in) {
-        return r->ptr + in;
+    if (covers(r, offset, f->elem_bytes)) {
+        return r->ptr + (offset - r->start);
     }
     return map(f, side, offset);
 }
@@ -234,20 +241,8 @@ static bool move_element(struct tdma_commit *c, struct tdma_flight *f,
                          const struct tdma_slot *src,
                          const struct tdma_slot *dst)
 {
-    const unsigned error = TDMA_SLOT_BUS_ERROR | TDMA_SLOT_POISONED;
     const uint8_t *data = NULL;
 
-    if (src && dst && dst->op == TDMA_REQUEST_WRITE &&
-        !((src->state | dst->state) & error)) {
-        const uint8_t *from = reach(f, TDMA_SRC, src->address);
-        uint8_t *to = reach(f, TDMA_DST, dst->address);
-
-        if (from && to) {
-            copy_bytes(to, from, f->elem_bytes);
-            mark_dirty(f, dst->address);
-            return true;
-        }
-    }
     if (src && src->op != TDMA_REQUEST_NULL) {
         data = load(c, f, src);
         if (!data) {
@@ -307,10 +302,9 @@ static inline const struct tdma_slot *next_slot(const struct tdma_commit *c,
     return c->flight->has_side[side] ? &m->slot[side][c->id[side]] : NULL;
 }
 
-static inline void next_id(struct tdma_commit *c, const struct tdma_memory *m,
-                           unsigned side)
+static inline unsigned id_after(const struct tdma_memory *m, unsigned id)
 {
-    c->id[side] = c->id[side] + 1 == m->ids ? 0 : c->id[side] + 1;
+    return id + 1 == m->ids ? 0 : id + 1;
 }
 
 /* @count elements have been committed. */
@@ -325,6 +319,46 @@ static void account(struct tdma_commit *c, uint64_t count)
             c->sequence[s] += count;
         }
     }
+}
+
+/*
+ * The everyday case of what follows: copies that were served without a fault,
+ * within what is mapped. At most @max of them; how many it were. What the loop
+ * needs is in locals, because data may be stored anywhere.
+ */
+static uint64_t copy_elements(struct tdma_commit *c,
+                              const struct tdma_memory *m, uint64_t max)
+{
+    const unsigned error = TDMA_SLOT_BUS_ERROR | TDMA_SLOT_POISONED;
+    const struct tdma_slot *reads = m->slot[TDMA_SRC];
+    const struct tdma_slot *writes = m->slot[TDMA_DST];
+    unsigned read_id = c->id[TDMA_SRC], write_id = c->id[TDMA_DST];
+    unsigned ids = m->ids;
+    struct tdma_flight *f = c->flight;
+    struct tdma_reach src = f->reach[TDMA_SRC], dst = f->reach[TDMA_DST];
+    uint64_t bytes = f->elem_bytes, n;
+
+    for (n = 0; n < max; n++) {
+        const struct tdma_slot *r = &reads[read_id], *w = &writes[write_id];
+        uint64_t from = r->address, to = w->address;
+
+        if (w->op != TDMA_REQUEST_WRITE || !(w->state & TDMA_SLOT_SERVED) ||
+            (r->state | w->state) & error || !covers(&src, from, bytes) ||
+            !covers(&dst, to, bytes)) {
+            break;
+        }
+        copy_bytes(dst.ptr + (to - dst.start), src.ptr + (from - src.start),
+                   bytes);
+        dst.dirty_lo = to < dst.dirty_lo ? to : dst.dirty_lo;
+        to += bytes;
+        dst.dirty_hi = to > dst.dirty_hi ? to : dst.dirty_hi;
+        read_id = read_id + 1 == ids ? 0 : read_id + 1;
+        write_id = write_id + 1 == ids ? 0 : write_id + 1;
+    }
+    f->reach[TDMA_DST] = dst;
+    c->id[TDMA_SRC] = read_id;
+    c->id[TDMA_DST] = write_id;
+    return n;
 }
 
 /*
@@ -344,14 +378,17 @@ bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
     start_side(c, TDMA_DST);
     max = issued(f);
     max = (max < f->limit ? max : f->limit) - f->committed;
+    if (f->has_side[TDMA_SRC] && f->has_side[TDMA_DST]) {
+        n = copy_elements(c, m, max);
+    }
     while (n < max && next_slot(c, m, f->master)->state & TDMA_SLOT_SERVED) {
         ok = move_element(c, f, next_slot(c, m, TDMA_SRC),
                           next_slot(c, m, TDMA_DST));
         if (!ok) {
             break;
         }
-        next_id(c, m, TDMA_SRC);
-        next_id(c, m, TDMA_DST);
+        c->id[TDMA_SRC] = id_after(m, c->id[TDMA_SRC]);
+        c->id[TDMA_DST] = id_after(m, c->id[TDMA_DST]);
         n++;
     }
     account(c, n);

@@ -115,25 +115,35 @@ static inline void append(uint16_t *next, uint16_t *last, unsigned node)
     *last = node;
 }
 
-static void respond(struct tdma_memory *m, unsigned side, unsigned id)
+static inline void respond(struct tdma_memory *m, unsigned side, unsigned id)
 {
     m->answer[side][m->answer_tail[side]++ & m->answer_mask] = id;
 }
 
-static void answer(struct tdma_memory *m, struct tdma_flight *f,
-                   unsigned side, unsigned id)
+/* Answers that nobody asked for */
+static void respond_injected(struct tdma_memory *m, unsigned side, unsigned id,
+                             unsigned state)
+{
+    if (state & TDMA_SLOT_STRAY) {
+        respond(m, side, m->ids);
+    }
+    if (state & TDMA_SLOT_REPEAT) {
+        respond(m, side, id);
+    }
+}
+
+static inline void answer(struct tdma_memory *m, struct tdma_flight *f,
+                          unsigned side, unsigned id)
 {
     struct tdma_slot *slot = &m->slot[side][id];
+    unsigned state = slot->state | TDMA_SLOT_ANSWERED;
 
-    slot->state |= TDMA_SLOT_ANSWERED;
+    slot->state = state;
     f->last_cycle = m->now;
     m->outstanding[side]--;
     respond(m, side, id);
-    if (slot->state & TDMA_SLOT_STRAY) {
-        respond(m, side, m->ids);
-    }
-    if (slot->state & TDMA_SLOT_REPEAT) {
-        respond(m, side, id);
+    if (state & (TDMA_SLOT_STRAY | TDMA_SLOT_REPEAT)) {
+        respond_injected(m, side, id, state);
     }
 }
 
@@ -289,31 +299,47 @@ static void accept_null(struct tdma_memory *m, struct tdma_flight *f,
 }
 
 /*
- * Requests with an effect. What the loop needs is in locals, where stores into
- * slots and lists cannot be taken to change it.
+ * Latencies of @count requests begin. What the loops need is in locals, where
+ * stores into lists cannot be taken to change it.
  */
+static void start_latencies(struct tdma_memory *m, unsigned side, unsigned id,
+                            unsigned count)
+{
+    uint16_t *next = m->next, *wheel = m->wheel;
+    uint64_t mask = m->wheel_mask, now = m->now;
+    unsigned ids = m->ids, base = side * ids;
+
+    m->in_wheel += count;
+    if (m->latency_range == 1) {
+        uint16_t *last = &wheel[(now + m->latency_min) & mask];
+
+        for (; count; count--, id = id + 1 == ids ? 0 : id + 1) {
+            append(next, last, base + id);
+        }
+        return;
+    }
+    for (; count; count--, id = id + 1 == ids ? 0 : id + 1) {
+        append(next, &wheel[(now + draw_latency(m)) & mask], base + id);
+    }
+}
+
+/* Requests with an effect */
 static void accept_run(struct tdma_memory *m, unsigned side, unsigned id,
                        struct tdma_slot slot, const uint64_t *address,
                        unsigned count)
 {
     struct tdma_slot *slots = m->slot[side];
-    uint16_t *next = m->next, *wheel = m->wheel;
-    uint64_t mask = m->wheel_mask, now = m->now;
-    bool fixed = m->latency_range == 1;
-    uint64_t latency = m->latency_min;
-    unsigned ids = m->ids, base = side * ids;
+    unsigned ids = m->ids, at = id;
 
-    m->in_wheel += count;
     for (unsigned i = 0; i < count; i++) {
-        slot.address = address[i];
-        slots[id] = slot;
-        slot.element++;
-        if (!fixed) {
-            latency = draw_latency(m);
-        }
-        append(next, &wheel[(now + latency) & mask], base + id);
-        id = id + 1 == ids ? 0 : id + 1;
+        slots[at].address = address[i];
+        slots[at].element = slot.element + i;
+        slots[at].flight = slot.flight;
+        slots[at].op = slot.op;
+        slots[at].state = 0;
+        at = at + 1 == ids ? 0 : at + 1;
     }
+    start_latencies(m, side, id, count);
 }
 
 unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
@@ -355,21 +381,22 @@ unsigned tdma_memory_respond(struct tdma_memory *m, unsigned side,
 {
     const uint16_t *ring = m->answer[side];
     unsigned head = m->answer_head[side], tail = m->answer_tail[side];
-    unsigned mask = m->answer_mask, last = m->ids, used = 0, n = 0;
+    unsigned unknown = m->ids, mask = m->answer_mask, last = unknown;
+    unsigned room = m->ports, n = 0;
 
     for (; head != tail; head++) {
         unsigned id = ring[head & mask];
-        bool injected = id == last || id == m->ids;
+        bool injected = id == last || id == unknown;
 
-        if (!injected && used++ == m->ports) {
+        if (!injected && !room--) {
             break;
         }
         ids[n++] = last = id;
-        if (m->trace) {
-            m->trace->response(m->trace->opaque, m->now, side, id);
-        }
     }
     m->answer_head[side] = head;
+    for (unsigned i = 0; m->trace && i < n; i++) {
+        m->trace->response(m->trace->opaque, m->now, side, ids[i]);
+    }
     return n;
 }
 

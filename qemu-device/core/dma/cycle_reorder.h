@@ -51,11 +51,12 @@ static inline void tdma_reorder_issue(struct tdma_reorder *r, unsigned count)
 static inline enum tdma_response_check
 tdma_reorder_receive(struct tdma_reorder *r, unsigned id)
 {
-    unsigned place = id >= r->head ? id - r->head : id + r->ids - r->head;
+    unsigned ids = r->ids, head = r->head;
+    unsigned place = id >= head ? id - head : id + ids - head;
     unsigned w = id / 64 % TDMA_ID_WORDS;
     uint64_t bit = 1ULL << (id % 64);
 
-    if (id >= r->ids || place >= r->issued) {
+    if (id >= ids || place >= r->issued) {
         return TDMA_RESPONSE_UNKNOWN;
     }
     if ((r->response[w] | r->reorder[w]) & bit) {
