@@ -346,6 +346,47 @@ static void test_transpose(void **state)
     }
 }
 
+/* Planes, apart or interleaved, of lengths around those that go at once */
+static void test_planes(void **state)
+{
+    struct tdma_properties props = machine_properties();
+    struct arena *a = arena_new(&props, WINDOWS_ALL, 1 << 16, 1);
+    unsigned size, planes, length;
+
+    (void)state;
+    for (size = 1; size <= 16; size *= 2) {
+        for (planes = 2; planes <= 5; planes++) {
+            for (length = 1020 / size; length <= 1041 / size; length++) {
+                struct tdma_desc d = desc_copy(SEG_HOST, SEG_HBM, size, length);
+                struct tdma_desc back;
+
+                d.ndims = 3;    /* along planes, planes, many of both */
+                d.steps[1] = planes;
+                d.steps[2] = 3;
+                d.src_stride[0] = planes * size;
+                d.src_stride[1] = size;
+                d.src_stride[2] = planes * length * size;
+                d.dst_stride[1] = length * size + 3;
+                d.dst_stride[2] = d.dst_stride[1] * planes;
+                arena_run(a, &d, NULL);
+                back = d;
+                memcpy(back.src_stride, d.dst_stride, sizeof(d.src_stride));
+                memcpy(back.dst_stride, d.src_stride, sizeof(d.src_stride));
+                arena_run(a, &back, NULL);
+                /* the same with the planes innermost */
+                back.steps[0] = planes;
+                back.steps[1] = length;
+                back.src_stride[0] = d.dst_stride[1];
+                back.src_stride[1] = size;
+                back.dst_stride[0] = size;
+                back.dst_stride[1] = planes * size;
+                arena_run(a, &back, NULL);
+            }
+        }
+    }
+    arena_free(a);
+}
+
 /* Rows of a dimension longer than any buffer, over pages and back */
 static void test_large_transpose(void **state)
 {
@@ -639,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_element_largest),
         cmocka_unit_test(test_eight_dimensions),
         cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_planes),
         cmocka_unit_test(test_large_transpose),
         cmocka_unit_test(test_extent_ends_on_segment),
         cmocka_unit_test(test_extent_below_segment),

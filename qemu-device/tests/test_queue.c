@@ -37,7 +37,7 @@ static struct arena *new_slow_arena(void)
 
 static struct tdma_desc long_job(void)
 {
-    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HBM, 2, BYTES / 8);
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HBM, 7, BYTES / 8);
 
     d.src_stride[0] = 8;        /* not contiguous: one step per element */
     d.dst_stride[0] = 8;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "dma/fast_kernel.h"
 #include "dma/fast_transpose.h"
+#include "dma/fast_zip.h"
 #include "dma/tdma_check.h"
 #include "dma/tdma_engine.h"
 
@@ -204,13 +205,17 @@ static unsigned least_source_step(const struct fast_nest *nest)
 /*
  * How to move a sheet with the cache in mind. In blocks, so that the lines of
  * a block stay until all of each has been used; square ones, in registers,
- * where the destination is contiguous along columns and the source along rows.
+ * where the destination is contiguous along columns and the source along rows;
+ * or, where rows are planes on one side and interleaved on the other, some of
+ * each plane at once.
  */
 struct tiling {
     sheet_fn *fn;
     uint64_t rows;              /* of a block */
     uint64_t cols;
     unsigned edge;              /* of a square, or 0 */
+    bool zipped;
+    struct fast_zip zip;        /* valid if zipped */
 };
 
 static void sheet_in_blocks(const struct sheet *s, const struct tiling *tiling,
@@ -260,6 +265,17 @@ static void sheet_in_squares(const struct sheet *s, const struct tiling *tiling,
     sheet_rest(s, tiling, rows, 0, s->rows - rows, s->cols, dst, src);
 }
 
+static void sheet_of_planes(const struct sheet *s, const struct tiling *tiling,
+                            uint8_t *dst, const uint8_t *src)
+{
+    uint64_t cols_per_row = FAST_ZIP_ROW / s->unit_bytes;
+    uint64_t rest = s->cols % cols_per_row;
+
+    fast_zip_move(&tiling->zip, s->cols / cols_per_row,
+                  tiling->zip.interleave ? s->src_row : s->dst_row, dst, src);
+    sheet_rest(s, tiling, 0, s->cols - rest, s->rows, rest, dst, src);
+}
+
 static void walk_tiles(const struct fast_nest *nest, unsigned dim,
                        const struct sheet *sheet, const struct tiling *tiling,
                        uint8_t *dst, const uint8_t *src)
@@ -267,7 +283,9 @@ static void walk_tiles(const struct fast_nest *nest, unsigned dim,
     uint64_t i;
 
     if (dim < 2) {
-        if (tiling->edge) {
+        if (tiling->zipped) {
+            sheet_of_planes(sheet, tiling, dst, src);
+        } else if (tiling->edge) {
             sheet_in_squares(sheet, tiling, dst, src);
         } else {
             sheet_in_blocks(sheet, tiling, dst, src);
@@ -307,27 +325,111 @@ static bool is_transpose(const struct fast_nest *nest, unsigned row)
            magnitude(nest->src_step[row]) < magnitude(nest->src_step[0]);
 }
 
+/* Dimension whose steps are these, or ndims */
+static unsigned find_dim(const struct fast_nest *nest, int64_t src_step,
+                         int64_t dst_step)
+{
+    unsigned i;
+
+    for (i = 0; i < nest->ndims; i++) {
+        if (nest->src_step[i] == src_step && nest->dst_step[i] == dst_step) {
+            break;
+        }
+    }
+    return i;
+}
+
+/*
+ * Are the steps of dimension @planes those between planes that are being
+ * interleaved, or the other way round? Returns the dimension that runs along
+ * the planes, or ndims.
+ */
+static unsigned along_planes(const struct fast_nest *nest, unsigned planes,
+                             bool interleave)
+{
+    int64_t unit = nest->unit_bytes, apart = unit * (int64_t)nest->n[planes];
+    int64_t close = interleave ? nest->dst_step[planes]
+                               : nest->src_step[planes];
+    unsigned run = interleave ? find_dim(nest, unit, apart)
+                              : find_dim(nest, apart, unit);
+
+    return close == unit && run < nest->ndims &&
+           nest->n[run] >= FAST_ZIP_ROW / nest->unit_bytes ? run : nest->ndims;
+}
+
+/* Less than this is done before a zip has been set up. */
+enum { ZIP_BYTES_MIN = 2048 };
+
+static uint64_t nest_bytes(const struct fast_nest *nest)
+{
+    uint64_t bytes = nest->unit_bytes;
+    unsigned i;
+
+    for (i = 0; i < nest->ndims; i++) {
+        bytes *= nest->n[i];
+    }
+    return bytes;
+}
+
+/* Planes become dimension 1, what runs along them dimension 0. */
+static bool choose_zip(struct fast_nest *nest, struct tiling *tiling)
+{
+    unsigned i, run;
+
+    if (nest_bytes(nest) < ZIP_BYTES_MIN) {
+        return false;
+    }
+    for (i = 0; i < nest->ndims; i++) {
+        bool interleave = nest->dst_step[i] == (int64_t)nest->unit_bytes;
+
+        if (nest->n[i] > FAST_ZIP_MAX) {
+            continue;
+        }
+        run = along_planes(nest, i, interleave);
+        if (run < nest->ndims &&
+            fast_zip_init(&tiling->zip, nest->unit_bytes, nest->n[i],
+                          interleave)) {
+            swap_dims(nest, 0, run);
+            swap_dims(nest, 1, i ? i : run);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void choose_tiling(struct fast_nest *nest, struct tiling *tiling)
+{
+    unsigned row;
+
+    tiling->rows = UINT64_MAX / 2;
+    tiling->cols = UINT64_MAX / 2;
+    tiling->zipped = false;
+    if (nest->ndims < 2 || nest->unit_bytes > TILE_UNIT_MAX) {
+        return;
+    }
+    row = least_source_step(nest);
+    if (choose_zip(nest, tiling)) {
+        tiling->zipped = true;
+    } else if (nest->n[0] < SHORT_ROW && nest->n[1] > nest->n[0]) {
+        swap_dims(nest, 0, 1);
+        tiling->cols = LONG_BLOCK;
+    } else if (is_transpose(nest, row)) {
+        swap_dims(nest, 1, row);
+        sort_dims(nest, 2, nest->dst_step);
+        tiling->rows = BLOCK_SIDE;
+        tiling->cols = BLOCK_SIDE;
+    }
+}
+
 static void copy_any_order(struct fast_nest *nest, uint8_t *dst,
                            const uint8_t *src)
 {
-    struct tiling tiling = { .rows = UINT64_MAX / 2, .cols = UINT64_MAX / 2 };
+    struct tiling tiling;
     struct sheet sheet;
-    unsigned row;
 
     sort_dims(nest, 0, nest->dst_step);
     join_strip(nest);
-    if (nest->ndims >= 2 && nest->unit_bytes <= TILE_UNIT_MAX) {
-        row = least_source_step(nest);
-        if (nest->n[0] < SHORT_ROW && nest->n[1] > nest->n[0]) {
-            swap_dims(nest, 0, 1);
-            tiling.cols = LONG_BLOCK;
-        } else if (is_transpose(nest, row)) {
-            swap_dims(nest, 1, row);
-            sort_dims(nest, 2, nest->dst_step);
-            tiling.rows = BLOCK_SIDE;
-            tiling.cols = BLOCK_SIDE;
-        }
-    }
+    choose_tiling(nest, &tiling);
     sheet = sheet_of(nest);
     tiling.fn = choose_sheet(nest->unit_bytes);
     tiling.edge = tiling.rows == BLOCK_SIDE ? square_edge(&sheet) : 0;

@@ -91,6 +91,25 @@ static uint64_t map_piece(struct fast_mover *mover, unsigned side,
     return len - len % mover->plan->elem;
 }
 
+bool fast_move_is_mapped(struct fast_mover *mover,
+                         const struct fast_place *place)
+{
+    const struct tdma_job *job = mover->plan->job;
+    uint8_t *ptr;
+    unsigned s;
+
+    if (mover->plan->axes) {
+        return false;           /* there may be nothing at @place */
+    }
+    for (s = 0; s < TDMA_SIDES; s++) {
+        if (job->has_side[s] && !map_piece(mover, s, place->offset[s],
+                                           mover->plan->unit_bytes, &ptr)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool refuse(struct fast_mover *mover, unsigned side)
 {
     mover->fault = side;

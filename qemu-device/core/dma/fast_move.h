@@ -29,6 +29,10 @@ struct fast_mover {
 /* Get ready for a plan, which may be anywhere in its job. */
 void fast_mover_init(struct fast_mover *mover, struct fast_plan *plan);
 
+/* Is the unit at @place within reach of a pointer on each side? */
+bool fast_move_is_mapped(struct fast_mover *mover,
+                         const struct fast_place *place);
+
 /*
  * Move @count steps of dimension @dim, or @count elements of one unit, from
  * @place on. False if memory refused; then @moved counts the elements before
