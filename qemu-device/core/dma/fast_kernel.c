@@ -78,8 +78,44 @@ static void sheet_any(const struct sheet *s, uint8_t *dst, const uint8_t *src)
     }
 }
 
-static sheet_fn *choose_sheet(size_t unit_bytes)
+/*
+ * Units of 17 to 512 bytes that do not overlap: in pieces, the last one up to
+ * the unit's end, which is less work than to call someone.
+ */
+static void sheet_in_pieces(const struct sheet *s, uint8_t *dst,
+                            const uint8_t *src)
 {
+    enum { PIECE = 16 };
+    const struct sheet k = *s;
+    size_t last = k.unit_bytes - PIECE, at;
+    uint64_t row, col;
+
+    for (row = 0; row < k.rows; row++) {
+        const uint8_t *from = src;
+        uint8_t *to = dst;
+
+        for (col = 0; col < k.cols; col++) {
+            for (at = 0; at < last; at += PIECE) {
+                memcpy(to + at, from + at, PIECE);
+            }
+            memcpy(to + last, from + last, PIECE);
+            from += k.src_col;
+            to += k.dst_col;
+        }
+        src += k.src_row;
+        dst += k.dst_row;
+    }
+}
+
+enum { PIECES_MIN = 17, PIECES_MAX = 512 };
+
+/* Without overlap there is more choice. */
+static sheet_fn *choose_sheet(size_t unit_bytes, bool any_order)
+{
+    if (any_order && unit_bytes >= PIECES_MIN && unit_bytes <= PIECES_MAX &&
+        unit_bytes != 32 && unit_bytes != 64) {
+        return sheet_in_pieces;
+    }
     switch (unit_bytes) {
     case 1: return sheet_1;
     case 2: return sheet_2;
@@ -431,7 +467,7 @@ static void copy_any_order(struct fast_nest *nest, uint8_t *dst,
     join_strip(nest);
     choose_tiling(nest, &tiling);
     sheet = sheet_of(nest);
-    tiling.fn = choose_sheet(nest->unit_bytes);
+    tiling.fn = choose_sheet(nest->unit_bytes, true);
     tiling.edge = tiling.rows == BLOCK_SIDE ? square_edge(&sheet) : 0;
     walk_tiles(nest, nest->ndims ? nest->ndims - 1 : 0, &sheet, &tiling, dst,
                src);
@@ -449,7 +485,7 @@ void fast_copy(const struct fast_nest *nest, bool any_order, uint8_t *dst,
     }
     sheet = sheet_of(nest);
     walk_sheets(nest, nest->ndims ? nest->ndims - 1 : 0, &sheet,
-                choose_sheet(nest->unit_bytes), dst, src);
+                choose_sheet(nest->unit_bytes, false), dst, src);
 }
 
 static void add_walk(const struct fast_nest *nest, unsigned dims,
