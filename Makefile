@@ -16,6 +16,7 @@ help: ## this list (the default)
 	@echo
 	@echo "Variables:"
 	@echo "  T=NAME            check: only tests whose name contains NAME (make check T=list lists)"
+	@echo "  TDMA_KERNELS=...  check-debug: debug (default), rt, kcsan"
 	@echo "  DEVICE_OPTS=...   properties of the device, e.g. fidelity=cycle,lanes=8"
 	@echo "  KDIR= KERNEL=     build tree and image of another guest kernel"
 	@echo "  QEMU_SRC= QEMU=   another QEMU source tree, or a ready binary with the device"
@@ -43,6 +44,9 @@ shell: guest ## boot the guest to an interactive shell
 check: setup ## all tests; ends in "N passed, N failed"
 	@$(TOOLS)/check/check.sh $(T)
 
+check-debug: setup ## the guest's tests on a kernel with all its debugging on
+	@$(TOOLS)/check/debug.sh $(T)
+
 run_tests: check
 
 lint: setup ## style and static checks
@@ -61,5 +65,5 @@ distclean: clean ## also remove the cache
 
 distclean: SHELL := /bin/bash
 
-.PHONY: help setup setup-base guest modules run shell check run_tests lint \
-	bench clean distclean
+.PHONY: help setup setup-base guest modules run shell check check-debug \
+	run_tests lint bench clean distclean

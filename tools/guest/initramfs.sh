@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Packs the guest's root: busybox, our init and jobs, modules, selftests.
-# Parts that are not built yet are left out.
+# Parts that are not built yet are left out. INITRD= is where it goes.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tools/setup/kernel-paths.sh
 . "$TDMA_TOP/tools/setup/kernel-paths.sh"
 
-ROOT=$TDMA_BUILD/initramfs
+INITRD=${INITRD:-$TDMA_BUILD/initramfs.gz}
+ROOT=${INITRD%.gz}
 RELEASE=$(kernel_release)
 
 install_busybox() {
@@ -81,8 +82,8 @@ install_pictures() {
 pack() {
 	(cd "$ROOT" && find . | LC_ALL=C sort |
 		cpio -o -H newc -R 0:0 --quiet | gzip -1) \
-		>"$TDMA_BUILD/initramfs.gz.part"
-	mv "$TDMA_BUILD/initramfs.gz.part" "$TDMA_BUILD/initramfs.gz"
+		>"$INITRD.part"
+	mv "$INITRD.part" "$INITRD"
 }
 
 main() {

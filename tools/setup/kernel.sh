@@ -117,11 +117,6 @@ check_user_kernel() {
 		die "KERNEL=$KERNEL cannot be read."
 }
 
-source_archive() {
-	find "$1/usr/src" -maxdepth 1 -name "linux-source-$KERNEL_SERIES.tar.xz" \
-		2>/dev/null | grep .
-}
-
 unpack_slice() {
 	local dir
 
