@@ -191,6 +191,13 @@ static int tdma_describe_host(struct tdma_buffer *buf)
 
 /* ---- where the scatterlist comes from ---- */
 
+/*
+ * The same memory may be in several buffers, all of which the device writes,
+ * and programs look at it meanwhile: it is never handed over, only shared. With
+ * tdma_bounces() out of the way there is nothing to synchronise.
+ */
+#define TDMA_MAP_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
+
 static int tdma_sgt_from_pages(struct tdma_buffer *buf)
 {
 	struct tdma_memory *mem = buf->memory;
@@ -202,7 +209,7 @@ static int tdma_sgt_from_pages(struct tdma_buffer *buf)
 	if (ret)
 		return ret;
 	ret = dma_map_sgtable(&buf->tdev->pdev->dev, &buf->own_sgt,
-			      tdma_direction(buf), 0);
+			      tdma_direction(buf), TDMA_MAP_ATTRS);
 	if (ret) {
 		sg_free_table(&buf->own_sgt);
 		return ret == -EIO ? -ENOMEM : ret;
@@ -238,7 +245,8 @@ static void tdma_sgt_put(struct tdma_buffer *buf)
 		dma_buf_detach(buf->memory->dmabuf, buf->attach);
 		buf->attach = NULL;
 	} else {
-		dma_unmap_sgtable(&buf->tdev->pdev->dev, buf->sgt, dir, 0);
+		dma_unmap_sgtable(&buf->tdev->pdev->dev, buf->sgt, dir,
+				  TDMA_MAP_ATTRS);
 		sg_free_table(buf->sgt);
 	}
 	buf->sgt = NULL;
