@@ -11,10 +11,26 @@
 #include "kselftest_harness.h"
 #include "tdma_util.h"
 
+/* A kernel full of checks, emulated, is no reason to call a test hung. */
+#define TDMA_SLOW_FACTOR	20
+
+static inline void tdma_stretch_timeouts(void)
+{
+	struct __fixture_metadata *f;
+	struct __test_metadata *t;
+
+	if (!tdma_slow())
+		return;
+	for (f = __fixture_list; f; f = f->next)
+		for (t = f->tests; t; t = t->next)
+			t->timeout *= TDMA_SLOW_FACTOR;
+}
+
 #define TDMA_HARNESS_MAIN			\
 int main(int argc, char **argv)			\
 {						\
 	tdma_require_device();			\
+	tdma_stretch_timeouts();		\
 	return test_harness_run(argc, argv);	\
 }
 

@@ -3,17 +3,14 @@
  * tensordma selftests: the driver is unbound from the device while it is in
  * use. Everybody gets ENODEV, nobody hangs or crashes, and it can come back.
  */
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "tdma_harness.h"
 #include "tdma_random.h"
 #include "tdma_slow.h"
+#include "tdma_sysfs.h"
 
 #define JOBS	16
 
@@ -24,59 +21,9 @@ FIXTURE(unbind)
 	struct tdma_buf src;
 	struct tdma_buf dst;
 	__u64 job;
-	char driver[PATH_MAX];		/* sysfs directory of the driver */
-	char name[64];			/* of the device on its bus */
+	struct tdma_sysfs sysfs;
 	bool unbound;
 };
-
-static int write_to(const char *directory, const char *file, const char *text)
-{
-	char path[PATH_MAX + 32];
-	int fd, ret = 0;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, file);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
-/* Where the driver and the device behind the file are in sysfs. */
-static bool find_driver(FIXTURE_DATA(unbind) *self)
-{
-	char link[128], path[PATH_MAX];
-	struct stat st;
-
-	if (stat(tdma_path(), &st))
-		return false;
-	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device",
-		 major(st.st_rdev), minor(st.st_rdev));
-	if (!realpath(link, path))
-		return false;
-	snprintf(self->name, sizeof(self->name), "%s",
-		 strrchr(path, '/') + 1);
-	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device/driver",
-		 major(st.st_rdev), minor(st.st_rdev));
-	return realpath(link, self->driver);
-}
-
-/* Wait for the driver to make its node. */
-static int open_again(void)
-{
-	__s64 deadline = tdma_patience();
-	int fd;
-
-	do {
-		fd = tdma_open(0);
-		if (fd >= 0)
-			return fd;
-		usleep(10000);
-	} while (tdma_now() < deadline);
-	return fd;
-}
 
 static int queue_work(FIXTURE_DATA(unbind) *self)
 {
@@ -98,7 +45,7 @@ FIXTURE_SETUP(unbind)
 {
 	if (getuid())
 		SKIP(return, "needs root to unbind the driver");
-	ASSERT_TRUE(find_driver(self));
+	ASSERT_EQ(0, tdma_sysfs_find(&self->sysfs));
 	self->pins = tdma_pins();
 	self->fd = tdma_open(0);
 	ASSERT_LE(0, self->fd);
@@ -111,7 +58,8 @@ FIXTURE_SETUP(unbind)
 
 static int unbind(FIXTURE_DATA(unbind) *self)
 {
-	int ret = write_to(self->driver, "unbind", self->name);
+	int ret = tdma_sysfs_write(self->sysfs.driver, "unbind",
+				   self->sysfs.name);
 
 	self->unbound = !ret;
 	return ret;
@@ -119,7 +67,8 @@ static int unbind(FIXTURE_DATA(unbind) *self)
 
 static int rebind(FIXTURE_DATA(unbind) *self)
 {
-	int ret = write_to(self->driver, "bind", self->name);
+	int ret = tdma_sysfs_write(self->sysfs.driver, "bind",
+				   self->sysfs.name);
 
 	self->unbound = ret;
 	return ret;
@@ -132,7 +81,7 @@ FIXTURE_TEARDOWN(unbind)
 
 	if (self->unbound)
 		EXPECT_EQ(0, rebind(self));
-	fd = open_again();
+	fd = tdma_open_again();
 	EXPECT_LE(0, fd);
 	close(fd);
 	close(self->fd);
@@ -213,7 +162,7 @@ TEST_F_TIMEOUT(unbind, rebind, 60)
 		ASSERT_EQ(0, unbind(self));
 		ASSERT_EQ(0, rebind(self));
 	}
-	fd = open_again();
+	fd = tdma_open_again();
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, tdma_buf_create(&buf, fd, TDMA_MEM_USER, 8192));
 	tdma_rand_fill(&rng, &buf);

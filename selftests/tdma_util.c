@@ -154,7 +154,9 @@ __s64 tdma_now(void)
 
 __s64 tdma_patience(void)
 {
-	return tdma_now() + TDMA_PATIENCE_MS * 1000000LL;
+	__s64 ms = tdma_slow() ? 10 * TDMA_PATIENCE_MS : TDMA_PATIENCE_MS;
+
+	return tdma_now() + ms * 1000000;
 }
 
 static int create_user(struct tdma_buf *buf, int fd)

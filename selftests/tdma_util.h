@@ -69,7 +69,7 @@ int tdma_wait(int fd, __u64 job, __s64 deadline_ns, struct tdma_record *rec);
 int tdma_run(int fd, const union tdma_slot *slots, struct tdma_record *rec);
 
 __s64 tdma_now(void);
-/* TDMA_PATIENCE_MS from now. */
+/* TDMA_PATIENCE_MS from now; more on a slow machine. */
 __s64 tdma_patience(void);
 
 int tdma_buf_create(struct tdma_buf *buf, int fd, enum tdma_mem kind,

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tensordma selftests: the device is reset, unbound, unplugged and hit by bus
+ * errors over and over while processes work with it. Every file from before
+ * dies with ENODEV, every new one works, and nothing stays behind.
+ *
+ * TDMA_ROUNDS: how often (3; 100 is a long run).
+ */
+#include <fcntl.h>
+#include <signal.h>
+
+#include "tdma_harness.h"
+#include "tdma_sysfs.h"
+#include "tdma_worker.h"
+
+#define WORKERS		8
+#define AER_INJECT	"/dev/aer_inject"
+#define MALFORMED_TLP	0x40000		/* PCI_ERR_UNC_MALF_TLP, fatal */
+
+FIXTURE(lifecycle)
+{
+	long pins;
+	struct tdma_sysfs sysfs;
+	struct tdma_worker *workers;
+	pid_t pids[WORKERS];
+};
+
+FIXTURE_VARIANT(lifecycle)
+{
+	int (*event)(const struct tdma_sysfs *sysfs);
+	const char *needs;
+};
+
+static int reset(const struct tdma_sysfs *sysfs)
+{
+	return tdma_sysfs_write(sysfs->device, "reset", "1");
+}
+
+static int unbind_and_bind(const struct tdma_sysfs *sysfs)
+{
+	int ret = tdma_sysfs_write(sysfs->driver, "unbind", sysfs->name);
+
+	return ret ?: tdma_sysfs_write(sysfs->driver, "bind", sysfs->name);
+}
+
+static int unplug_and_plug(const struct tdma_sysfs *sysfs)
+{
+	int ret = tdma_sysfs_write(sysfs->device, "remove", "1");
+
+	return ret ?: tdma_sysfs_write("/sys/bus/pci", "rescan", "1");
+}
+
+/* What drivers/pci/pcie/aer_inject.c reads. */
+struct aer_error_inj {
+	__u8 bus;
+	__u8 dev;
+	__u8 fn;
+	__u32 uncor_status;
+	__u32 cor_status;
+	__u32 header_log[4];
+	__u32 domain;
+};
+
+/* Recovery goes on after the return. */
+static int bus_error(const struct tdma_sysfs *sysfs)
+{
+	struct aer_error_inj error = { .uncor_status = MALFORMED_TLP };
+	unsigned int domain, bus, dev, fn;
+	int fd, ret = 0;
+
+	if (sscanf(sysfs->name, "%x:%x:%x.%x", &domain, &bus, &dev, &fn) != 4)
+		return -EINVAL;
+	error.domain = domain;
+	error.bus = bus;
+	error.dev = dev;
+	error.fn = fn;
+	fd = open(AER_INJECT, O_WRONLY);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, &error, sizeof(error)) != sizeof(error))
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+FIXTURE_VARIANT_ADD(lifecycle, function_level_reset)
+{
+	.event = reset,
+};
+
+FIXTURE_VARIANT_ADD(lifecycle, unbind)
+{
+	.event = unbind_and_bind,
+};
+
+FIXTURE_VARIANT_ADD(lifecycle, unplug)
+{
+	.event = unplug_and_plug,
+};
+
+FIXTURE_VARIANT_ADD(lifecycle, bus_error)
+{
+	.event = bus_error,
+	.needs = AER_INJECT,
+};
+
+FIXTURE_SETUP(lifecycle)
+{
+	if (getuid())
+		SKIP(return, "needs root");
+	if (variant->needs && access(variant->needs, F_OK))
+		SKIP(return, "the kernel has no %s", variant->needs);
+	ASSERT_EQ(0, tdma_sysfs_find(&self->sysfs));
+	self->pins = tdma_pins();
+	ASSERT_LE(0, self->pins);
+	self->workers = tdma_workers_alloc(WORKERS, tdma_env("TDMA_SEED", 1),
+					   ~0UL);
+	ASSERT_NE(NULL, self->workers);
+	for (int i = 0; i < WORKERS; i++) {
+		self->workers[i].go = true;
+		self->pids[i] = tdma_worker_start(&self->workers[i]);
+		ASSERT_LT(0, self->pids[i]);
+	}
+}
+
+FIXTURE_TEARDOWN(lifecycle)
+{
+	tdma_workers_free(self->workers, WORKERS);
+	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+}
+
+/* The device is busy again: somebody's job was right after the last event. */
+static bool workers_go_on(const FIXTURE_DATA(lifecycle) *self)
+{
+	unsigned long before = tdma_workers_checked(self->workers, WORKERS);
+	__s64 deadline = tdma_patience();
+
+	while (tdma_workers_checked(self->workers, WORKERS) == before) {
+		if (tdma_now() > deadline)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+/* A file from before the event learns of it. */
+static int end_of_file(int fd)
+{
+	__s64 deadline = tdma_patience();
+	struct tdma_query caps;
+	int ret;
+
+	do {
+		ret = tdma_query(fd, &caps);
+		if (ret)
+			return ret;
+		usleep(1000);
+	} while (tdma_now() < deadline);
+	return -ETIME;
+}
+
+static void stop_workers(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(lifecycle) *self)
+{
+	int status;
+
+	for (int i = 0; i < WORKERS; i++)
+		self->workers[i].stop = true;
+	for (int i = 0; i < WORKERS; i++) {
+		struct tdma_worker *worker = &self->workers[i];
+
+		ASSERT_EQ(self->pids[i], waitpid(self->pids[i], &status, 0));
+		EXPECT_EQ(0, status)
+			TH_LOG("worker %d: error %d at line %d after %lu jobs",
+			       i, worker->error, worker->line,
+			       worker->checked);
+	}
+}
+
+TEST_F_TIMEOUT(lifecycle, under_load, 7200)
+{
+	unsigned long rounds = tdma_env("TDMA_ROUNDS", 3);
+	unsigned long lost = 0;
+	int fd;
+
+	for (unsigned long i = 0; i < rounds; i++) {
+		fd = tdma_open_again();
+		ASSERT_LE(0, fd);
+		ASSERT_TRUE(workers_go_on(self));
+		ASSERT_EQ(0, variant->event(&self->sysfs))
+			TH_LOG("round %lu", i);
+		EXPECT_EQ(-ENODEV, end_of_file(fd));
+		close(fd);
+	}
+	ASSERT_TRUE(workers_go_on(self));
+	stop_workers(_metadata, self);
+	for (int i = 0; i < WORKERS; i++)
+		lost += self->workers[i].lost;
+	EXPECT_LT(0, lost);
+	TH_LOG("%lu rounds: %lu jobs right, %lu files lost", rounds,
+	       tdma_workers_checked(self->workers, WORKERS), lost);
+}
+
+TDMA_HARNESS_MAIN

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tensordma selftests: the device as sysfs shows it, for those who are root. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "tdma_sysfs.h"
+#include "tdma_util.h"
+
+int tdma_sysfs_find(struct tdma_sysfs *sysfs)
+{
+	char link[PATH_MAX + 16];
+	struct stat st;
+
+	if (stat(tdma_path(), &st))
+		return -errno;
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device",
+		 major(st.st_rdev), minor(st.st_rdev));
+	if (!realpath(link, sysfs->device))
+		return -errno;
+	snprintf(link, sizeof(link), "%s/driver", sysfs->device);
+	if (!realpath(link, sysfs->driver))
+		return -errno;
+	sysfs->name = strrchr(sysfs->device, '/') + 1;
+	return 0;
+}
+
+int tdma_sysfs_write(const char *directory, const char *file,
+		     const char *text)
+{
+	char path[PATH_MAX + 32];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, file);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+int tdma_open_again(void)
+{
+	__s64 deadline = tdma_patience();
+	int fd;
+
+	do {
+		fd = tdma_open(0);
+		if (fd >= 0)
+			return fd;
+		usleep(10000);
+	} while (tdma_now() < deadline);
+	return fd;
+}
