@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs the test suites and ends in one line "N passed, N failed".
 
-usage: check.py [NAME...]
+usage: check.py [--debug] [NAME...]
+    --debug  the suites of make check-debug instead of those of make check
     NAME  only suites, or tests of the guest, whose name contains it;
           "list" prints the names
 """
@@ -79,7 +80,11 @@ def run_suites(chosen, report, lanes):
 
 def main(names):
     context = plan.Context()
-    suites = plan.suites(context)
+    if names[:1] == ["--debug"]:
+        names = names[1:]
+        suites = list(plan.debug_suites(context))
+    else:
+        suites = plan.suites(context)
     if names == ["list"]:
         print_list(suites)
         return 0

@@ -7,7 +7,7 @@ import shutil
 
 from suites import Command, Guest, TapCommand
 
-GUEST_EXTRA = ("dmatest", "client", "reload")
+GUEST_EXTRA = ("dmatest", "client", "reload", "leaks")
 
 
 class Context:
@@ -75,6 +75,12 @@ def native(context):
                   [context.tool("check/driver.sh"), "300000"], timeout=300)
 
 
+# The in-kernel client aims at this address on purpose. The first line comes
+# ahead of each fault's own.
+PROVOKED_FAULTS = (r"DMAR: DRHD: handling fault status reg",
+                   r"\[01:00\.0\] fault addr 0x200000000000 ")
+
+
 def guests(context):
     """Boots of the guest, in several configurations of the machine."""
     return [
@@ -85,15 +91,56 @@ def guests(context):
                   "QEMU_ARGS": "-device intel-iommu",
                   "APPEND": "intel_iommu=on iommu.strict=1",
               },
-              # The in-kernel client aims at this address on purpose. The
-              # first line comes ahead of each fault's own.
-              allowed=(r"DMAR: DRHD: handling fault status reg",
-                       r"\[01:00\.0\] fault addr 0x200000000000 ")),
+              allowed=PROVOKED_FAULTS),
         Guest(context, "guest-cycle",
               "copies with the engine that simulates every clock",
               tests=("tdma_accumulate", "tdma_copy", "tdma_pad"),
               environment={"DEVICE_OPTS": "fidelity=cycle"}),
     ]
+
+
+# What is worth another boot with another IOMMU: whatever maps and unmaps.
+MAPPING_TESTS = ("tdma_dmabuf", "tdma_kill", "tdma_lifecycle", "tdma_mm",
+                 "tdma_unbind", "dmatest", "client", "leaks")
+
+
+def own_kernel(context, variant, append="", **environment):
+    """Options of a guest with a kernel that we built ourselves."""
+    tree = "linux-%s-%s" % (os.environ.get("KERNEL_SERIES", ""), variant)
+    return {
+        "timeout": 7200,
+        # Programs know that they must be patient.
+        "variables": {"KSFT_MACHINE_SLOW": "yes", "TEST_TIMEOUT": "7200"},
+        "environment": dict({
+            "KERNEL": os.path.join(context.cache, tree,
+                                   "arch/x86/boot/bzImage"),
+            "INITRD": os.path.join(context.build,
+                                   "initramfs-%s.gz" % variant),
+            "MEM": "2G",
+            "APPEND": append}, **environment),
+    }
+
+
+def debug_suites(context):
+    """Boots of kernels that look for bugs themselves; see debug.sh."""
+    variants = os.environ.get("TDMA_KERNELS", "debug").split()
+    if "debug" in variants:
+        yield Guest(context, "guest-debug",
+                    "all of it under KASAN, lockdep and their like",
+                    **own_kernel(context, "debug"))
+        for mode, strict in (("strict", 1), ("lazy", 0)):
+            yield Guest(context, "guest-debug-" + mode,
+                        "mapping tests behind an IOMMU, " + mode,
+                        tests=MAPPING_TESTS, allowed=PROVOKED_FAULTS,
+                        **own_kernel(context, "debug",
+                                     "intel_iommu=on iommu.strict=%d" % strict,
+                                     QEMU_ARGS="-device intel-iommu"))
+    if "rt" in variants:
+        yield Guest(context, "guest-rt", "all of it under PREEMPT_RT",
+                    **own_kernel(context, "rt"))
+    if "kcsan" in variants:
+        yield Guest(context, "guest-kcsan", "all of it watched for data races",
+                    **own_kernel(context, "kcsan"))
 
 
 def old_headers_missing(context):

@@ -11,6 +11,10 @@ from results import FAILED, failed, passed, skipped
 
 LAST_LINES = 15
 
+# Variables of the caller that tests in the guest know.
+PASSED_ON = ("TDMA_ROUNDS", "TDMA_SEED", "TDMA_STRESS_JOBS",
+             "TDMA_STRESS_PROCESSES")
+
 
 class Suite:
     """What has a name, a purpose, and yields results when run."""
@@ -102,6 +106,8 @@ class Guest(Suite):
     def process(self, selection):
         tests = selection or self.tests or ()
         variables = dict(self.variables)
+        variables.update((name, os.environ[name]) for name in PASSED_ON
+                         if name in os.environ)
         if tests:
             variables["TESTS"] = " ".join(tests)
         argv = [self.context.tool("guest/boot.sh"), "check"]

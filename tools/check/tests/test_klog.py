@@ -8,6 +8,9 @@ import klog
 CLEAN = """\
 [    0.000000] Linux version 6.12.1
 [    0.100000] PCI: Using configuration type 1 for base access
+[    0.200000] DMA-API: preallocated 65536 debug entries
+[    0.200001] DMA-API: debugging enabled by kernel config
+[    0.300000] kmemleak: Kernel memory leak detector initialized (mem pool available: 38823)
 [    2.000000] tensordma: loading out-of-tree module taints kernel.
 [    2.100000] tensordma 0000:01:00.0: 4 threads, 256 MiB
 [    3.000000] dmatest: dma0chan0-copy0: summary 50 tests, 0 failures 99.1 iops 0 KB/s (0)
@@ -30,6 +33,11 @@ SPLATS = (
     "DMAR: [DMA Write NO_PASID] Request device [01:00.0] fault addr 0x1000",
     "refcount_t: underflow; use-after-free.",
     "unreferenced object 0xffff888004e0c000 (size 64):",
+    "DMA-API: debugging out of memory - disabling",
+    "kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+    "kmemleak: Kernel memory leak detector disabled",
+    "ODEBUG: free active (active state 0) object: 0 object type: work_struct",
+    "INFO: trying to register non-static key.",
     "irq 16: nobody cared (try booting with the \"irqpoll\" option)",
     "dmatest: Kernel memory may be corrupted!!",
     "RIP: 0010:tdma_submit+0x12/0x30 [tensordma]",
