@@ -439,7 +439,7 @@ TEST_F(wait, signal_storm)
 	struct tdma_record rec;
 	int ret;
 
-	storm(1000);
+	storm(tdma_slow() ? 20000 : 1000);
 	for (unsigned int i = 0; i < jobs; i++) {
 		const struct tdma_desc *job = i ? &nop : &d;
 
