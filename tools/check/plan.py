@@ -129,7 +129,7 @@ def debug_suites(context):
                     "all of it under KASAN, lockdep and their like",
                     **own_kernel(context, "debug"))
         for mode, strict in (("strict", 1), ("lazy", 0)):
-            yield Guest(context, "guest-debug-" + mode,
+            yield Guest(context, "debug-" + mode,
                         "mapping tests behind an IOMMU, " + mode,
                         tests=MAPPING_TESTS, allowed=PROVOKED_FAULTS,
                         **own_kernel(context, "debug",
