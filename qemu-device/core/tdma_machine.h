@@ -21,6 +21,7 @@
 #include "dma/tdma_engine.h"
 #include "mem/tdma_segment.h"
 #include "mem/tdma_syncflag.h"
+#include "trace/tdma_trace.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the layouts on the bus are used as they are: little-endian hosts only"
@@ -85,6 +86,8 @@ struct tdma_thread {
     struct tdma_throttle_rate throttle;         /* in effect */
     uint64_t cycles;
     struct tdma_counters counters[TDMA_SIDES];
+
+    struct tdma_trace trace;    /* says itself */
 
     /* run */
     struct tdma_engine *engine;

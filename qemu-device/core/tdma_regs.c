@@ -96,7 +96,7 @@ CONSTANT(bad_access, at->core->bad_access)
 
 static uint64_t read_features(const struct place *at)
 {
-    return TDMA_FEATURE_EXT | TDMA_FEATURE_SYNC_FLAGS |
+    return TDMA_FEATURE_EXT | TDMA_FEATURE_SYNC_FLAGS | TDMA_FEATURE_TRACE |
            (at->core->props.fidelity == TDMA_FIDELITY_CYCLE
             ? TDMA_FEATURE_CYCLE : 0) |
            (at->core->props.inject ? TDMA_FEATURE_INJECT : 0);
@@ -319,6 +319,46 @@ static bool has_inject(const struct tdma_core *core)
     return core->props.inject;
 }
 
+#define TRACE_CONFIG(field, type)                                           \
+    static uint64_t read_trace_##field(const struct place *at)              \
+    {                                                                       \
+        return thread_of(at)->trace.field;                                  \
+    }                                                                       \
+    static bool write_trace_##field(const struct place *at, uint64_t value, \
+                                    struct aftermath *after)                \
+    {                                                                       \
+        (void)after;                                                        \
+        if (!tdma_trace_configurable(&thread_of(at)->trace)) {              \
+            return false;                                                   \
+        }                                                                   \
+        thread_of(at)->trace.field = (type)value;                           \
+        return true;                                                        \
+    }
+
+TRACE_CONFIG(base, uint64_t)
+TRACE_CONFIG(order, uint32_t)
+TRACE_CONFIG(events, uint32_t)
+
+CONSTANT(trace_control, tdma_trace_control_value(&thread_of(at)->trace))
+CONSTANT(trace_state, thread_of(at)->trace.state)
+CONSTANT(trace_head, thread_of(at)->trace.head)
+CONSTANT(trace_tail, thread_of(at)->trace.tail)
+CONSTANT(trace_lost, thread_of(at)->trace.lost)
+
+static bool write_trace_control(const struct place *at, uint64_t value,
+                                struct aftermath *after)
+{
+    (void)after;
+    return tdma_trace_control(&thread_of(at)->trace, value);
+}
+
+static bool write_trace_tail(const struct place *at, uint64_t value,
+                             struct aftermath *after)
+{
+    (void)after;
+    return tdma_trace_set_tail(&thread_of(at)->trace, value);
+}
+
 static const struct reg thread_regs[] = {
     { .offset = TDMA_THREAD_THROTTLE_WINDOW, .size = 4,
       .read = read_throttle_window, .write = write_throttle_window },
@@ -343,6 +383,22 @@ static const struct reg thread_regs[] = {
       .read = read_src_counter },
     { .offset = TDMA_THREAD_DST_COUNTERS, .size = 8, .count = COUNTERS,
       .read = read_dst_counter },
+    { .offset = TDMA_THREAD_TRACE_BASE, .size = 8,
+      .read = read_trace_base, .write = write_trace_base },
+    { .offset = TDMA_THREAD_TRACE_ORDER, .size = 4,
+      .read = read_trace_order, .write = write_trace_order },
+    { .offset = TDMA_THREAD_TRACE_EVENTS, .size = 4,
+      .read = read_trace_events, .write = write_trace_events },
+    { .offset = TDMA_THREAD_TRACE_CONTROL, .size = 4,
+      .read = read_trace_control, .write = write_trace_control },
+    { .offset = TDMA_THREAD_TRACE_STATE, .size = 4,
+      .read = read_trace_state },
+    { .offset = TDMA_THREAD_TRACE_HEAD, .size = 4,
+      .read = read_trace_head },
+    { .offset = TDMA_THREAD_TRACE_TAIL, .size = 4,
+      .read = read_trace_tail, .write = write_trace_tail },
+    { .offset = TDMA_THREAD_TRACE_LOST, .size = 8,
+      .read = read_trace_lost },
 };
 
 /*

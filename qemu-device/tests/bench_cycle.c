@@ -30,7 +30,7 @@ static struct rig *make_rig(bool any_order)
         p.latency_min = 20;
     }
     rig = rig_new(&p);
-    tdma_cycle_engine_trace(rig->core->threads[0].engine, NULL);
+    rig_trace(rig, false);
     return rig;
 }
 

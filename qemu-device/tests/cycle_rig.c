@@ -94,24 +94,27 @@ static void log_event(struct rig_log *log, struct rig_event event)
     log->event[log->count++] = event;
 }
 
-static void on_request(void *opaque, uint64_t cycle, unsigned side,
-                       unsigned id, unsigned op, uint64_t address)
+static void on_entry(void *opaque, const struct tdma_trace_entry *entry)
 {
     struct rig *rig = opaque;
 
-    log_event(&rig->requests, (struct rig_event) {
-        .cycle = cycle, .address = address, .id = id, .side = side, .op = op,
+    log_event(entry->event == TDMA_TRACE_ISSUE ? &rig->requests
+                                               : &rig->responses,
+              (struct rig_event) {
+        .cycle = entry->cycle,
+        .address = entry->value,
+        .id = entry->id,
+        .side = entry->side == TDMA_SIDE_DST ? TDMA_DST : TDMA_SRC,
+        .op = entry->code,
     });
 }
 
-static void on_response(void *opaque, uint64_t cycle, unsigned side,
-                        unsigned id)
+void rig_trace(struct rig *rig, bool on)
 {
-    struct rig *rig = opaque;
+    uint32_t events = 1U << TDMA_TRACE_ISSUE | 1U << TDMA_TRACE_RESPONSE;
 
-    log_event(&rig->responses, (struct rig_event) {
-        .cycle = cycle, .id = id, .side = side,
-    });
+    tdma_trace_tap(&rig->core->threads[0].trace, on ? events : 0, on_entry,
+                   rig);
 }
 
 struct tdma_properties rig_properties(void)
@@ -215,10 +218,7 @@ struct rig *rig_new(const struct tdma_properties *props)
         fprintf(stderr, "rig: %s\n", error);
         abort();
     }
-    rig->trace = (struct tdma_cycle_trace) {
-        .opaque = rig, .request = on_request, .response = on_response,
-    };
-    tdma_cycle_engine_trace(rig->core->threads[0].engine, &rig->trace);
+    rig_trace(rig, true);
     set_up(rig);
     return rig;
 }

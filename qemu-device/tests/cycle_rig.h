@@ -23,13 +23,13 @@ enum {
     RIG_SEGMENT_BAD = 2,        /* host addresses that nothing answers */
 };
 
-/* One request or response, as traced */
+/* One request or response, as traced; without padding, to be compared */
 struct rig_event {
     uint64_t cycle;
     uint64_t address;
-    uint16_t id;
-    uint8_t side;
-    uint8_t op;
+    uint32_t id;
+    uint16_t side;
+    uint16_t op;
 };
 
 struct rig_log {
@@ -45,7 +45,6 @@ struct rig {
     uint32_t tail[RIG_QUEUES];
     struct rig_log requests;
     struct rig_log responses;
-    struct tdma_cycle_trace trace;
     /* Called for every partial update, if set */
     void (*progress)(struct rig *rig, unsigned queue, uint32_t index);
     void *progress_opaque;
@@ -59,6 +58,9 @@ void rig_free(struct rig *rig);
 
 /* Reset the machine, and set it up again. */
 void rig_reset(struct rig *rig);
+
+/* Trace requests and responses (so it begins), or not. */
+void rig_trace(struct rig *rig, bool on);
 
 /* Forget what was traced, clear counters. */
 void rig_clear(struct rig *rig);

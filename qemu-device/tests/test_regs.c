@@ -51,6 +51,7 @@ static void test_capabilities(void **state)
                      TDMA_STATUS_REG_READY | TDMA_STATUS_REG_IDLE);
     assert_int_equal(machine_read(m, TDMA_REG_FEATURES),
                      TDMA_FEATURE_EXT | TDMA_FEATURE_SYNC_FLAGS |
+                     TDMA_FEATURE_TRACE |
                      (is_cycle(&props) ? TDMA_FEATURE_CYCLE : 0));
     assert_int_equal(machine_read(m, TDMA_REG_GENERATION), 0);
     assert_int_equal(machine_read(m, TDMA_REG_BAD_ACCESS), 0);

@@ -68,6 +68,7 @@
 #define TDMA_FEATURE_EXT	(1U << 1)	/* extension blocks (padding) */
 #define TDMA_FEATURE_SYNC_FLAGS	(1U << 2)	/* sync flags */
 #define TDMA_FEATURE_INJECT	(1U << 3)	/* error injection is on */
+#define TDMA_FEATURE_TRACE	(1U << 4)	/* trace rings */
 
 #define TDMA_CONTROL_ENABLE	(1U << 0)	/* queues may run */
 #define TDMA_CONTROL_RESET	(1U << 1)	/* write 1: reset; reads 0 */
@@ -93,7 +94,36 @@
 #define TDMA_THREAD_INJECT_SIDE		0x1c	/* rw: 0 = source, 1 = dest. */
 #define TDMA_THREAD_INJECT_ELEMENT	0x20	/* rw, 64 bit: element number */
 #define TDMA_THREAD_SRC_COUNTERS	0x40	/* ro: TDMA_COUNTER_*, source */
+#define TDMA_THREAD_TRACE_BASE		0x80	/* rw, 64 bit: bus address */
+#define TDMA_THREAD_TRACE_ORDER		0x88	/* rw: log2 of entries, 1.. */
+#define TDMA_THREAD_TRACE_EVENTS	0x8c	/* rw: bit n = event n */
+#define TDMA_THREAD_TRACE_CONTROL	0x90	/* rw: TDMA_TRCTL_* */
+#define TDMA_THREAD_TRACE_STATE		0x94	/* ro: TDMA_TRSTATE_* */
+#define TDMA_THREAD_TRACE_HEAD		0x98	/* ro: entries written */
+#define TDMA_THREAD_TRACE_TAIL		0x9c	/* rw: entries read */
 #define TDMA_THREAD_DST_COUNTERS	0xa0	/* ro: the same, destination */
+#define TDMA_THREAD_TRACE_LOST		0xe0	/* ro, 64 bit: found it full */
+
+/*
+ * Trace ring: struct tdma_trace_entry of the events that EVENTS selects, see
+ * <linux/tensordma_trace.h>. BASE, ORDER and EVENTS may be written only while
+ * CONTROL reads 0; setting ENABLE starts with HEAD, TAIL and LOST at 0, which
+ * run freely modulo 2^32. The entries from TAIL up to HEAD are in memory;
+ * software writes TAIL once it has read them. The engine never waits: events
+ * that find the ring full are counted in LOST. Memory that refuses an entry
+ * ends the trace with FAULT and nothing else. When ENABLE has been cleared the
+ * ring is written no more once STATE is OFF.
+ */
+#define TDMA_TRACE_ALIGN		64
+#define TDMA_TRACE_ORDER_MAX		20
+
+#define TDMA_TRCTL_ENABLE		(1U << 0)
+
+#define TDMA_TRSTATE_OFF		0
+#define TDMA_TRSTATE_ON			1
+#define TDMA_TRSTATE_STOPPING		2	/* on the way to OFF */
+#define TDMA_TRSTATE_CONFIG		3	/* ENABLE with a bad value */
+#define TDMA_TRSTATE_FAULT		4	/* the ring cannot be written */
 
 #define TDMA_THROTTLE_WINDOW_MAX	(1U << 24)
 

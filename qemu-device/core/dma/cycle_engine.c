@@ -45,6 +45,7 @@ struct cycle_engine {
     struct sub_thread sub[TDMA_SIDES];
     struct tdma_memory memory;
     struct tdma_commit commit;
+    struct tdma_cycle_trace trace;
 };
 
 static struct cycle_engine *to_cycle(struct tdma_engine *engine)
@@ -163,6 +164,28 @@ static void kill_flight(struct cycle_engine *e, struct tdma_flight *f,
  * The units' turns in a cycle, in the order of cycle() below.
  */
 
+/* For the trace: @cycles from now on the sender of @side was in @kind. */
+static void note_stall(struct cycle_engine *e, unsigned side,
+                       enum tdma_generator_cycle kind, uint64_t cycles)
+{
+    static const uint8_t cause[] = {
+        [TDMA_GENERATOR_BACKPRESSURE] = TDMA_STALL_BACKPRESSURE,
+        [TDMA_GENERATOR_THROTTLE] = TDMA_STALL_THROTTLE,
+        [TDMA_GENERATOR_IDS] = TDMA_STALL_IDS,
+    };
+
+    if (!tdma_trace_wants(e->base.trace, TDMA_TRACE_STALL)) {
+        return;
+    }
+    if (kind < TDMA_GENERATOR_BACKPRESSURE) {
+        tdma_cycle_trace_no_stall(&e->trace, side);
+    } else if (cycles) {
+        tdma_cycle_trace_stall(&e->trace, e->memory.now, side,
+                               e->sub[side].generator.blocked, cause[kind],
+                               cycles);
+    }
+}
+
 /* The request senders; the side that goes first alternates. */
 static void send(struct cycle_engine *e,
                  enum tdma_generator_cycle kind[TDMA_SIDES])
@@ -177,6 +200,7 @@ static void send(struct cycle_engine *e,
         g->moved = false;
         kind[s] = tdma_generator_send(g, e->hazard && next->has_side[s]);
         tdma_generator_count(g, kind[s], 1);
+        note_stall(e, s, kind[s], 1);
         tdma_generator_shift(g);
     }
 }
@@ -238,6 +262,21 @@ static void split(struct cycle_engine *e)
     e->moved = true;
 }
 
+/* Commit what can be of the current flight; false if an element failed. */
+static bool commit_some(struct cycle_engine *e)
+{
+    struct tdma_commit *c = &e->commit;
+    uint64_t before = c->flight->committed;
+    bool ok = tdma_commit_run(c, &e->memory);
+
+    if (c->flight->committed != before &&
+        tdma_trace_wants(e->base.trace, TDMA_TRACE_COMMIT)) {
+        tdma_cycle_trace_commit(&e->trace, e->memory.now,
+                                number_of(e, c->flight));
+    }
+    return ok;
+}
+
 static void commit(struct cycle_engine *e)
 {
     struct tdma_commit *c = &e->commit;
@@ -251,7 +290,7 @@ static void commit(struct cycle_engine *e)
             }
             tdma_commit_begin(c, next);
         }
-        if (!tdma_commit_run(c, &e->memory)) {
+        if (!commit_some(e)) {
             kill_flight(e, c->flight, c->flight->status,
                         c->flight->committed);
         }
@@ -428,6 +467,7 @@ static bool skip(struct cycle_engine *e, uint64_t max,
     n = tdma_memory_quiet(&e->memory, n);
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
         tdma_generator_count(&e->sub[s].generator, kind[s], n);
+        note_stall(e, s, kind[s], n);
         tdma_throttle_skip(&e->sub[s].throttle, n, e->base.throttle.window,
                            e->base.throttle.budget);
     }
@@ -457,10 +497,13 @@ static void cycle_reset(struct tdma_engine *engine)
     }
     tdma_memory_reset(&e->memory, e->props.seed);
     tdma_commit_reset(&e->commit);
+    memset(e->trace.stall, 0, sizeof(e->trace.stall));
 }
 
 static void wire(struct cycle_engine *e)
 {
+    e->trace.flights = e->flight;
+    e->trace.lanes = e->props.lanes;
     for (unsigned s = 0; s < TDMA_SIDES; s++) {
         struct sub_thread *sub = &e->sub[s];
 
@@ -598,15 +641,32 @@ static bool run_cycles(struct cycle_engine *e, struct tdma_budget *budget)
     return e->live || !live;
 }
 
+/* The memory system is spared the question where nobody asks. */
+static void set_trace(struct cycle_engine *e)
+{
+    e->trace.trace = e->base.trace;
+    e->memory.trace = tdma_trace_wants(e->base.trace, TDMA_TRACE_ISSUE) ||
+                      tdma_trace_wants(e->base.trace, TDMA_TRACE_RESPONSE)
+                      ? &e->trace : NULL;
+}
+
 static bool cycle_run(struct tdma_engine *engine, struct tdma_budget *budget)
 {
     struct cycle_engine *e = to_cycle(engine);
     bool more;
 
+    set_trace(e);
     look_around(e);
     more = run_cycles(e, budget);
     put_down(e);
+    tdma_cycle_trace_no_stall(&e->trace, TDMA_SRC);
+    tdma_cycle_trace_no_stall(&e->trace, TDMA_DST);
     return more;
+}
+
+static uint64_t cycle_now(struct tdma_engine *engine)
+{
+    return to_cycle(engine)->memory.now;
 }
 
 /* Elements before which everything has been issued. */
@@ -642,12 +702,6 @@ static void cycle_unpark(struct tdma_engine *engine, struct tdma_job *job)
           job->sync[job->has_side[TDMA_DST] ? TDMA_DST : TDMA_SRC].done);
 }
 
-void tdma_cycle_engine_trace(struct tdma_engine *engine,
-                             const struct tdma_cycle_trace *trace)
-{
-    to_cycle(engine)->memory.trace = trace;
-}
-
 const struct tdma_progress *
 tdma_cycle_engine_progress(const struct tdma_engine *engine, unsigned side)
 {
@@ -665,6 +719,7 @@ const struct tdma_engine_ops tdma_cycle_engine = {
     .ready = cycle_ready,
     .start = cycle_start,
     .run = cycle_run,
+    .now = cycle_now,
     .park = cycle_park,
     .unpark = cycle_unpark,
 };

@@ -7,15 +7,7 @@
 #define TDMA_CYCLE_ENGINE_H
 
 #include "cycle_progress.h"
-#include "cycle_trace.h"
 #include "tdma_engine.h"
-
-/*
- * Report every request and response to @trace from now on; NULL: no more. The
- * caller keeps *@trace alive.
- */
-void tdma_cycle_engine_trace(struct tdma_engine *engine,
-                             const struct tdma_cycle_trace *trace);
 
 /* The progress tracker of @side, to look at. */
 const struct tdma_progress *

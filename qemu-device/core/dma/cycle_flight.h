@@ -16,20 +16,21 @@
 
 /* Opcode of a request (A7) */
 enum tdma_request_op {
-    TDMA_REQUEST_NULL,          /* nothing to do: answered by the sender */
-    TDMA_REQUEST_READ,          /* paired with a write of the other side */
-    TDMA_REQUEST_DISCARD,       /* read, no write to pair with */
-    TDMA_REQUEST_WRITE,         /* paired with a read */
-    TDMA_REQUEST_ACCUMULATE,    /* paired with a read, added to memory */
-    TDMA_REQUEST_MEMSET,        /* write the fill pattern, no read */
-    TDMA_REQUEST_ADD_FILL,      /* add the fill pattern to memory, no read */
+    TDMA_REQUEST_NULL = TDMA_TRACE_OP_NULL,     /* nothing to do: answered by the sender */
+    TDMA_REQUEST_READ = TDMA_TRACE_OP_READ,     /* paired with a write of the other side */
+    TDMA_REQUEST_DISCARD = TDMA_TRACE_OP_DISCARD,       /* read, no write to pair with */
+    TDMA_REQUEST_WRITE = TDMA_TRACE_OP_WRITE,   /* paired with a read */
+    /* paired with a read, added to memory */
+    TDMA_REQUEST_ACCUMULATE = TDMA_TRACE_OP_ACCUMULATE,
+    TDMA_REQUEST_MEMSET = TDMA_TRACE_OP_MEMSET, /* write the fill pattern */
+    TDMA_REQUEST_ADD_FILL = TDMA_TRACE_OP_ADD_FILL,     /* add it to memory */
 };
 
 /* Why a generator stalls (A20) */
 enum tdma_stall {
-    TDMA_STALL_BACKPRESSURE,
-    TDMA_STALL_THROTTLE,
-    TDMA_STALL_IDS,
+    TDMA_STALL_BACKPRESSURE = TDMA_TRACE_STALL_BACKPRESSURE,
+    TDMA_STALL_THROTTLE = TDMA_TRACE_STALL_THROTTLE,
+    TDMA_STALL_IDS = TDMA_TRACE_STALL_IDS,
     TDMA_STALLS,
 };
 
@@ -80,6 +81,8 @@ struct tdma_reach {
  */
 struct tdma_flight {
     struct tdma_job *job;       /* NULL: ended, its IDs are coming home */
+    uint32_t index;             /* where it comes from: ring index, queue */
+    uint8_t queue;
     bool dead;                  /* ends at @limit, before its elements */
     bool split;                 /* its halves are in the sub-threads */
     bool master;                /* side whose requests say "served" */

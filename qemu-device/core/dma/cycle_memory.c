@@ -279,8 +279,7 @@ static void accept_special(struct tdma_memory *m, struct tdma_flight *f,
     struct tdma_slot *slot = &m->slot[side][id];
 
     if (m->trace) {
-        m->trace->request(m->trace->opaque, m->now, side, id, slot->op,
-                          slot->address);
+        tdma_cycle_trace_issue(m->trace, m->now, side, id, slot, element);
     }
     if (tdma_inject_strikes(m->inject, side, element)) {
         strike(m, slot);
@@ -395,7 +394,9 @@ unsigned tdma_memory_respond(struct tdma_memory *m, unsigned side,
     }
     m->answer_head[side] = head;
     for (unsigned i = 0; m->trace && i < n; i++) {
-        m->trace->response(m->trace->opaque, m->now, side, ids[i]);
+        tdma_cycle_trace_response(m->trace, m->now, side, ids[i],
+                                  ids[i] < m->ids ? &m->slot[side][ids[i]]
+                                                  : NULL);
     }
     return n;
 }

@@ -47,7 +47,7 @@ struct tdma_slot {
 struct tdma_memory {
     struct tdma_flight *flights;
     struct tdma_inject *inject;
-    const struct tdma_cycle_trace *trace;       /* may be NULL */
+    struct tdma_cycle_trace *trace;             /* NULL: nobody wants it */
     unsigned ids;
     unsigned ports;             /* responses per cycle and side */
     uint64_t now;

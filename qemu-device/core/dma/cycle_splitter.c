@@ -2,6 +2,7 @@
 /* Descriptor splitter; see cycle_splitter.h. */
 #include <string.h>
 #include "cycle_splitter.h"
+#include "tdma_machine.h"
 
 static uint8_t op_of(const struct tdma_job *job, unsigned side)
 {
@@ -57,6 +58,8 @@ void tdma_splitter_split(struct tdma_flight *flight, unsigned number,
 {
     memset(flight, 0, sizeof(*flight));
     flight->job = job;
+    flight->index = job->index;
+    flight->queue = job->queue->number;
     flight->start = flight->committed = start;
     flight->limit = job->elements;
     flight->elem_bytes = job->desc.elem_bytes;

@@ -15,6 +15,7 @@ struct fast_engine {
     struct fast_plan plan;      /* of plan.job, NULL if there is none */
     struct fast_mover mover;
     bool single;                /* looking for the element at fault */
+    uint64_t clock;             /* cycles since reset */
 };
 
 /* A unit this long is moved by itself, in parts if need be. */
@@ -41,6 +42,7 @@ static void fast_destroy(struct tdma_engine *engine)
 static void fast_reset(struct tdma_engine *engine)
 {
     fast_of(engine)->plan.job = NULL;
+    fast_of(engine)->clock = 0;
 }
 
 static bool fast_ready(const struct tdma_engine *engine)
@@ -107,6 +109,7 @@ static void account_cycles(struct fast_engine *fast)
         stall += base->props->latency_min;
         stall = stall > cycles ? stall - cycles : 0;
     }
+    fast->clock += cycles + stall - job->cycles;
     base->cycles += cycles + stall - job->cycles;
     for (side = 0; side < TDMA_SIDES; side++) {
         base->counters[side].stall_throttle +=
@@ -114,6 +117,16 @@ static void account_cycles(struct fast_engine *fast)
     }
     job->cycles = cycles + stall;
     job->stall_throttle = stall;
+}
+
+static uint64_t fast_now(struct tdma_engine *engine)
+{
+    struct fast_engine *fast = fast_of(engine);
+
+    if (fast->plan.job) {
+        account_cycles(fast);
+    }
+    return fast->clock;
 }
 
 static bool fast_park(struct tdma_engine *engine, struct tdma_job *job)
@@ -359,6 +372,7 @@ const struct tdma_engine_ops tdma_fast_engine = {
     .ready = fast_ready,
     .start = fast_start,
     .run = fast_run,
+    .now = fast_now,
     .park = fast_park,
     .unpark = fast_unpark,
 };

@@ -36,6 +36,7 @@
 #include "dma/cycle_inject.h"
 #include "mem/tdma_view.h"
 #include "queue/tdma_record.h"
+#include "trace/tdma_trace.h"
 
 struct tdma_queue;
 struct tdma_engine;
@@ -183,6 +184,11 @@ struct tdma_engine_ops {
      * other.
      */
     bool (*park)(struct tdma_engine *engine, struct tdma_job *job);
+    /*
+     * The engine's own time in cycles, which only a reset sets back; with a
+     * job half done, that of the last element it has reported.
+     */
+    uint64_t (*now)(struct tdma_engine *engine);
     /* Go on with a job that was given back, at the counts it has; if ready() */
     void (*unpark)(struct tdma_engine *engine, struct tdma_job *job);
 };
@@ -197,6 +203,7 @@ struct tdma_throttle_rate {
 struct tdma_engine {
     const struct tdma_engine_ops *ops;
     const struct tdma_properties *props;
+    struct tdma_trace *trace;
     unsigned thread;
 
     /* Written by the engine, shown and cleared by the thread layer */

@@ -284,6 +284,25 @@ static void publish_record(struct tdma_job *job)
     }
 }
 
+void tdma_job_trace(const struct tdma_job *job, enum tdma_trace_event event,
+                    unsigned side, unsigned code, uint64_t value)
+{
+    struct tdma_engine *engine = job->engine;
+
+    if (!tdma_trace_wants(engine->trace, event)) {
+        return;
+    }
+    tdma_trace_put(engine->trace, (struct tdma_trace_entry) {
+        .cycle = engine->ops->now(engine),
+        .value = value,
+        .index = job->index,
+        .queue = job->queue->number,
+        .event = event,
+        .side = side,
+        .code = code,
+    });
+}
+
 static void flush_views(struct tdma_job *job)
 {
     unsigned side;
@@ -332,6 +351,9 @@ static void publish_partial(struct tdma_job *job)
     for (side = 0; side < TDMA_SIDES; side++) {
         if (job->sync[side].done >= job->sync[side].next) {
             update_flag(job, side, false);
+            tdma_job_trace(job, TDMA_TRACE_SYNC,
+                           side == TDMA_DST ? TDMA_SIDE_DST : TDMA_SIDE_SRC,
+                           0, job->sync[side].done);
             advance_sync(job, &job->sync[side]);
         }
     }
@@ -387,6 +409,7 @@ void tdma_job_end(struct tdma_job *job, uint32_t status, uint64_t src_done,
     job->sync[TDMA_DST].done = dst_done;
     job->moved = src_done > dst_done ? src_done : dst_done;
     job->status = status;
+    tdma_job_trace(job, TDMA_TRACE_END, TDMA_SIDE_NONE, status, job->cycles);
     job->queue->core->threads[job->engine->thread].in_engine--;
     flush_views(job);
 }

@@ -22,6 +22,10 @@ void tdma_job_init(struct tdma_job *job, struct tdma_queue *queue);
  */
 void tdma_job_prepare(struct tdma_job *job);
 
+/* Report @event of the job, if anybody wants it. */
+void tdma_job_trace(const struct tdma_job *job, enum tdma_trace_event event,
+                    unsigned side, unsigned code, uint64_t value);
+
 /* Write the final record and add the rest to the sync flags. */
 void tdma_job_publish_final(struct tdma_job *job);
 

@@ -8,6 +8,7 @@
  * asks of a queue takes effect soon whatever its descriptors are like.
  */
 #include <stddef.h>
+#include "dma/tdma_job.h"
 #include "dma/tdma_thread.h"
 #include "queue/tdma_queue.h"
 
@@ -26,6 +27,9 @@ bool tdma_thread_init(struct tdma_thread *thread, struct tdma_core *core,
     thread->engine->ops = core->engine_ops;
     thread->engine->props = &core->props;
     thread->engine->thread = number;
+    thread->engine->trace = &thread->trace;
+    thread->trace.core = core;
+    thread->trace.thread = number;
     return true;
 }
 
@@ -52,6 +56,7 @@ void tdma_thread_reset(struct tdma_thread *thread)
     thread->new_inject = false;
     thread->inject = (struct tdma_inject) { 0 };
     thread->engine->inject = thread->inject;
+    tdma_trace_reset(&thread->trace);
     thread->throttle_window = 0;
     thread->throttle_budget = 0;
     thread->throttle_status = TDMA_THROTTLE_OFF;
@@ -206,6 +211,8 @@ static void start(struct tdma_thread *thread, struct tdma_job *job)
     job->started = true;
     tdma_event(thread->core, TDMA_EVENT_JOB_START, job->queue->number,
                job->index, job->desc.opcode);
+    tdma_job_trace(job, TDMA_TRACE_START, TDMA_SIDE_NONE, job->desc.opcode,
+                   job->elements);
     engine->ops->start(engine, job);
 }
 
@@ -486,6 +493,7 @@ static void begin(struct tdma_thread *thread)
 
     tdma_lock(core);
     engine->throttle = thread->throttle;
+    tdma_trace_begin(&thread->trace);
     if (thread->clear_counters) {
         thread->clear_counters = false;
         clear_counters(engine);
@@ -535,6 +543,7 @@ static bool finish(struct tdma_thread *thread, unsigned *helper)
     *helper = TDMA_NO_THREAD;
     tdma_lock(core);
     show_counters(thread);
+    tdma_trace_end(&thread->trace);
     while ((queue = next_pending(core, &number))) {
         if (queue->owner == thread->number) {
             show_jobs(queue);
@@ -630,6 +639,7 @@ bool tdma_core_run(struct tdma_core *core, unsigned number)
     serve_all(thread, &budget);
     run_quantum(thread, &budget);
     for_owned(thread, put_down);
+    tdma_trace_flush(&thread->trace);
     more = finish(thread, &helper);
     if (helper != TDMA_NO_THREAD) {
         core->ops.kick(core->mem.opaque, helper);
