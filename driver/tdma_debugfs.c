@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: what the DMA threads count, and their throttle.
+ * debugfs: what the DMA threads count, their throttle, and their trace.
  *
  *	/sys/kernel/debug/tensordmaN/threadM/counters
  *		cycles, then a line per counter: name, source, destination
@@ -9,6 +9,14 @@
  *		"WINDOW BUDGET": each side issues at most BUDGET requests per
  *		WINDOW cycles (A21). "0 0" is off, as after every reset. What
  *		cannot be is refused with EINVAL and changes nothing.
+ *
+ *	/sys/kernel/debug/tensordmaN/threadM/trace_enable
+ *		"ORDER EVENTS" begins a trace of the events in the mask EVENTS
+ *		in a ring of 2^ORDER entries, ORDER alone one of all events; "0"
+ *		ends it and forgets what has not been read. Shows state, order,
+ *		mask, entries written and entries lost because it was full.
+ *	/sys/kernel/debug/tensordmaN/threadM/trace_ring
+ *		The entries, &struct tdma_trace_entry; each is read once.
  *
  * All fail with ENODEV while the device is being reset.
  */
@@ -19,15 +27,18 @@
 
 #include "tdma_debugfs.h"
 #include "tdma_device.h"
+#include "tdma_tracering.h"
 
 /**
  * struct tdma_debugfs_thread - what a file of a thread's directory is about
  * @tdev: the device
  * @thread: the thread
+ * @trace: its trace ring
  */
 struct tdma_debugfs_thread {
 	struct tdma_device *tdev;
 	u32 thread;
+	struct tdma_tracering trace;
 };
 
 static const struct {
@@ -184,6 +195,81 @@ static const struct file_operations tdma_throttle_fops = {
 	.release = single_release,
 };
 
+static int trace_enable_show(struct seq_file *seq, void *unused)
+{
+	static const char * const states[] = {
+		[TDMA_TRSTATE_OFF] = "off",
+		[TDMA_TRSTATE_ON] = "on",
+		[TDMA_TRSTATE_STOPPING] = "stopping",
+		[TDMA_TRSTATE_CONFIG] = "config",
+		[TDMA_TRSTATE_FAULT] = "fault",
+	};
+	struct tdma_debugfs_thread *file = seq->private;
+	struct tdma_tracering_info info;
+	int ret;
+
+	ret = tdma_tracering_info(&file->trace, &info);
+	if (ret)
+		return ret;
+	seq_printf(seq, "%s %u %#x %u %llu\n",
+		   info.state < ARRAY_SIZE(states) ? states[info.state] : "?",
+		   info.order, info.events, info.head, info.lost);
+	return 0;
+}
+
+static ssize_t trace_enable_write(struct file *filp, const char __user *from,
+				  size_t count, loff_t *pos)
+{
+	const struct seq_file *seq = filp->private_data;
+	struct tdma_debugfs_thread *file = seq->private;
+	u32 order, events = TDMA_TRACE_ALL;
+	char text[32] = "";
+	char end;
+	int ret;
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, count))
+		return -EFAULT;
+	ret = sscanf(strim(text), "%u %i%c", &order, (int *)&events, &end);
+	if (ret != 1 && ret != 2)
+		return -EINVAL;
+	if (!order && ret == 1)
+		ret = tdma_tracering_stop(&file->trace);
+	else
+		ret = tdma_tracering_start(&file->trace, order, events);
+	return ret ?: count;
+}
+
+static int trace_enable_open(struct inode *inode, struct file *filp)
+{
+	return single_open(filp, trace_enable_show, inode->i_private);
+}
+
+static const struct file_operations tdma_trace_enable_fops = {
+	.owner = THIS_MODULE,
+	.open = trace_enable_open,
+	.read = seq_read,
+	.write = trace_enable_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static ssize_t trace_ring_read(struct file *filp, char __user *to,
+			       size_t count, loff_t *pos)
+{
+	struct tdma_debugfs_thread *file = filp->private_data;
+
+	return tdma_tracering_read(&file->trace, to, count);
+}
+
+static const struct file_operations tdma_trace_ring_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = trace_ring_read,
+	.llseek = noop_llseek,
+};
+
 static void tdma_debugfs_thread(struct tdma_device *tdev,
 				struct tdma_debugfs_thread *file)
 {
@@ -194,6 +280,12 @@ static void tdma_debugfs_thread(struct tdma_device *tdev,
 	dir = debugfs_create_dir(name, tdev->debugfs);
 	debugfs_create_file("counters", 0600, dir, file, &tdma_counters_fops);
 	debugfs_create_file("throttle", 0600, dir, file, &tdma_throttle_fops);
+	if (!(tdev->hw.features & TDMA_FEATURE_TRACE))
+		return;
+	debugfs_create_file("trace_enable", 0600, dir, file,
+			    &tdma_trace_enable_fops);
+	debugfs_create_file("trace_ring", 0400, dir, file,
+			    &tdma_trace_ring_fops);
 }
 
 /**
@@ -211,9 +303,12 @@ void tdma_debugfs_init(struct tdma_device *tdev)
 			     GFP_KERNEL);
 	if (!files)
 		return;
+	tdev->debugfs_threads = files;
 	tdev->debugfs = debugfs_create_dir(tdev->misc_name, NULL);
 	for (i = 0; i < tdev->hw.threads; i++) {
-		files[i] = (struct tdma_debugfs_thread){ tdev, i };
+		files[i].tdev = tdev;
+		files[i].thread = i;
+		tdma_tracering_init(&files[i].trace, tdev, i);
 		tdma_debugfs_thread(tdev, &files[i]);
 	}
 }
@@ -221,9 +316,16 @@ void tdma_debugfs_init(struct tdma_device *tdev)
 /**
  * tdma_debugfs_fini - remove the directory; returns when nobody is in a file
  * @tdev: the device
+ *
+ * Traces end with it.
  */
 void tdma_debugfs_fini(struct tdma_device *tdev)
 {
+	u32 i;
+
 	debugfs_remove_recursive(tdev->debugfs);
 	tdev->debugfs = NULL;
+	for (i = 0; tdev->debugfs_threads && i < tdev->hw.threads; i++)
+		tdma_tracering_stop(&tdev->debugfs_threads[i].trace);
+	tdev->debugfs_threads = NULL;
 }

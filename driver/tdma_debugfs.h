@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counters and throttle of the DMA threads in debugfs.
+ * Counters, throttle and trace of the DMA threads in debugfs.
  */
 #ifndef TDMA_DEBUGFS_H
 #define TDMA_DEBUGFS_H

@@ -41,6 +41,7 @@
 
 struct dentry;
 struct gen_pool;
+struct tdma_debugfs_thread;
 struct tdma_dmaengine;
 
 /**
@@ -96,6 +97,7 @@ struct tdma_vector {
  * @misc_name: its name
  * @dma: dmaengine registration
  * @debugfs: its directory
+ * @debugfs_threads: what its files are about
  */
 struct tdma_device {
 	struct kref ref;
@@ -132,6 +134,7 @@ struct tdma_device {
 	char misc_name[16];
 	struct tdma_dmaengine *dma;
 	struct dentry *debugfs;
+	struct tdma_debugfs_thread *debugfs_threads;
 };
 
 struct tdma_device *tdma_device_alloc(struct pci_dev *pdev);

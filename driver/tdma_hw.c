@@ -142,6 +142,47 @@ void tdma_hw_thread_write(const struct tdma_hw *hw, u32 thread, u32 reg,
 }
 
 /**
+ * tdma_hw_trace_start - have a DMA thread write a trace
+ * @hw: the device
+ * @thread: the thread, whose trace is off
+ * @ring: bus address of the ring
+ * @order: log2 of its entries
+ * @events: bit n: event n goes into it
+ *
+ * Return: 0, or -EIO if the device refuses.
+ */
+int tdma_hw_trace_start(const struct tdma_hw *hw, u32 thread, u64 ring,
+			u32 order, u32 events)
+{
+	tdma_write64(ring, tdma_thread_reg(hw, thread, TDMA_THREAD_TRACE_BASE));
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_TRACE_ORDER, order);
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_TRACE_EVENTS, events);
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_TRACE_CONTROL,
+			     TDMA_TRCTL_ENABLE);
+	return tdma_hw_thread_read(hw, thread, TDMA_THREAD_TRACE_STATE) ==
+	       TDMA_TRSTATE_ON ? 0 : -EIO;
+}
+
+/**
+ * tdma_hw_trace_stop - end the trace of a DMA thread; sleeps
+ * @hw: the device
+ * @thread: the thread
+ *
+ * Return: 0 if the ring is written no more, also if the device is gone, or
+ * -ETIMEDOUT.
+ */
+int tdma_hw_trace_stop(const struct tdma_hw *hw, u32 thread)
+{
+	u32 state;
+
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_TRACE_CONTROL, 0);
+	return readl_poll_timeout(tdma_thread_reg(hw, thread,
+						  TDMA_THREAD_TRACE_STATE),
+				  state, state != TDMA_TRSTATE_STOPPING,
+				  50, TDMA_OFF_TIMEOUT_US);
+}
+
+/**
  * tdma_hw_present - does the device still answer?
  * @hw: the device
  *

@@ -79,6 +79,10 @@ u64 tdma_hw_thread_read64(const struct tdma_hw *hw, u32 thread, u32 reg);
 void tdma_hw_thread_write(const struct tdma_hw *hw, u32 thread, u32 reg,
 			  u32 value);
 
+int tdma_hw_trace_start(const struct tdma_hw *hw, u32 thread, u64 ring,
+			u32 order, u32 events);
+int tdma_hw_trace_stop(const struct tdma_hw *hw, u32 thread);
+
 void tdma_hw_context_set(const struct tdma_hw *hw, u32 context, u64 table,
 			 u32 count);
 

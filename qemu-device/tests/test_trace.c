@@ -157,6 +157,51 @@ static void test_off(void **state)
     arena_free(a);
 }
 
+struct look {
+    struct ring ring;
+    unsigned seen;
+};
+
+/* Called at the updates: what has been told so far? */
+static void watch(struct machine *m, unsigned queue, uint32_t index)
+{
+    struct look *look = m->progress_opaque;
+    struct tdma_trace_entry e;
+
+    (void)queue;
+    (void)index;
+    while (next(&look->ring, &e)) {
+        look->seen++;
+    }
+}
+
+/* A record that is final does not come before the entries of its job. */
+static void test_before_the_record(void **state)
+{
+    struct tdma_properties props = machine_properties();
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 4, 100);
+    struct look look = { .seen = 0 };
+    struct arena *a;
+    unsigned i;
+
+    (void)state;
+    props.fidelity = TDMA_FIDELITY_FAST;
+    a = arena_new(&props, WINDOWS_ALL, BYTES, 17);
+    look.ring = start(a->m, 8, 1U << TDMA_TRACE_END);
+    a->m->on_progress = watch;
+    a->m->progress_opaque = &look;
+    d.dst_sync_interval = 99;
+    for (i = 0; i < 10; i++) {
+        d.dst_offset = i * 400;
+        queue_put(&a->q, &d, NULL);
+    }
+    queue_ring(&a->q);
+    /* all in one quantum, one by one: each update sees the ends before it */
+    assert_false(tdma_core_run(a->m->core, 0));
+    assert_int_equal(look.seen, 9);
+    arena_free(a);
+}
+
 /* A full ring holds up nobody; what it missed is counted and shows as a gap. */
 static void test_overflow(void **state)
 {
@@ -410,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_off),
+        cmocka_unit_test(test_before_the_record),
         cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_config),

@@ -94,7 +94,8 @@ def guests(context):
               allowed=PROVOKED_FAULTS),
         Guest(context, "guest-cycle",
               "copies with the engine that simulates every clock",
-              tests=("tdma_accumulate", "tdma_copy", "tdma_pad"),
+              tests=("tdma_accumulate", "tdma_copy", "tdma_debugfs",
+                     "tdma_pad"),
               environment={"DEVICE_OPTS": "fidelity=cycle"}),
     ]
 

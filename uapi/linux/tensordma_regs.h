@@ -109,7 +109,8 @@
  * <linux/tensordma_trace.h>. BASE, ORDER and EVENTS may be written only while
  * CONTROL reads 0; setting ENABLE starts with HEAD, TAIL and LOST at 0, which
  * run freely modulo 2^32. The entries from TAIL up to HEAD are in memory;
- * software writes TAIL once it has read them. The engine never waits: events
+ * software writes TAIL once it has read them. What a descriptor has to tell is
+ * there before its record is final, but for a stall that goes on. The engine never waits: events
  * that find the ring full are counted in LOST. Memory that refuses an entry
  * ends the trace with FAULT and nothing else. When ENABLE has been cleared the
  * ring is written no more once STATE is OFF.

@@ -388,6 +388,7 @@ void tdma_job_publish_final(struct tdma_job *job)
     bool ok = job->status == TDMA_STATUS_OK;
 
     flush_views(job);
+    tdma_trace_flush(job->engine->trace);
     /* The flags of a rejected descriptor were not checked. */
     if (ok || job->elements) {
         update_flag(job, TDMA_SRC, ok);
