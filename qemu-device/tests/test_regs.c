@@ -385,6 +385,44 @@ static void test_throttle_misconfigured(void **state)
     arena_free(a);
 }
 
+/* What another thread of software does while a quantum is running */
+static void next_job(struct machine *m, unsigned queue, uint32_t index)
+{
+    struct queue *q = m->progress_opaque;
+    struct tdma_desc copy = desc_copy(SEG_HOST, SEG_HOST2, 1, 4000);
+
+    (void)queue;
+    if (!index) {
+        set_throttle(m, 1000, 1000);
+        machine_write(m, TDMA_THREAD_BASE + TDMA_THREAD_COUNTER_CLEAR, 1);
+        queue_put(q, &copy, NULL);
+        queue_ring(q);
+    }
+}
+
+/* Registers written before the doorbell hold for the descriptor. */
+static void test_settings_before_doorbell(void **state)
+{
+    struct tdma_properties props = machine_properties();
+    struct arena *a = arena_new(&props, WINDOWS_ALL, 1 << 16, 1);
+    struct tdma_desc copy = desc_copy(SEG_HOST, SEG_HOST2, 1, 1000);
+    struct queue_config config = { .context = 1 };
+    struct queue q = machine_queue(a->m, 8, &config);
+
+    (void)state;
+    a->m->on_progress = next_job;
+    a->m->progress_opaque = &q;
+    copy.dst_sync_interval = 900;
+    queue_put(&a->q, &copy, NULL);
+    queue_ring(&a->q);
+    assert_false(tdma_core_run(a->m->core, 0));
+    assert_int_equal(queue_record(&a->q, 0).status, TDMA_STATUS_OK);
+    assert_int_equal(queue_record(&q, 0).status, TDMA_STATUS_OK);
+    assert_in_range(queue_record(&q, 0).stall_throttle, 1500, 4000);
+    assert_in_range(counter(a->m, 0, 1, TDMA_COUNTER_REQUESTS), 4000, 4100);
+    arena_free(a);
+}
+
 /* A descriptor under way keeps the setting it had; none is in between. */
 static void test_throttle_pair(void **state)
 {
@@ -430,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_throttle_estimate),
         cmocka_unit_test(test_throttle_misconfigured),
         cmocka_unit_test(test_throttle_pair),
+        cmocka_unit_test(test_settings_before_doorbell),
     };
 
     return cmocka_run_group_tests_name("registers", tests, NULL, NULL);

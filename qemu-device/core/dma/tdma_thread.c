@@ -164,6 +164,59 @@ static bool takes_precedence(const struct tdma_thread *thread,
            (b->number + count - thread->next_queue) % count;
 }
 
+/* What software has set since the thread last looked; with the lock held. */
+static void take_settings(struct tdma_thread *thread)
+{
+    struct tdma_engine *engine = thread->engine;
+
+    engine->throttle = thread->throttle;
+    tdma_trace_begin(&thread->trace);
+    if (thread->clear_counters) {
+        thread->clear_counters = false;
+        clear_counters(engine);
+    }
+    if (thread->new_inject) {
+        thread->new_inject = false;
+        engine->inject = thread->inject;
+    }
+}
+
+static void begin(struct tdma_thread *thread)
+{
+    tdma_lock(thread->core);
+    take_settings(thread);
+    tdma_unlock(thread->core);
+}
+
+/*
+ * Counters to be cleared were cleared in the registers at once. With the lock
+ * held.
+ */
+static void show_counters(struct tdma_thread *thread)
+{
+    if (!thread->new_inject) {
+        thread->inject.kind = thread->engine->inject.kind;
+    }
+    if (!thread->clear_counters) {
+        thread->cycles = thread->engine->cycles;
+        thread->counters[TDMA_SRC] = thread->engine->counters[TDMA_SRC];
+        thread->counters[TDMA_DST] = thread->engine->counters[TDMA_DST];
+    }
+}
+
+/* Who sees a final record sees counters that have the job in them. */
+static void retire(struct tdma_queue *queue)
+{
+    struct tdma_core *core = queue->core;
+
+    if (queue->first && queue->first->status != TDMA_STATUS_PENDING) {
+        tdma_lock(core);
+        show_counters(&core->threads[queue->owner]);
+        tdma_unlock(core);
+        tdma_queue_retire(queue);
+    }
+}
+
 /* The queue whose turn it is, now owned by the thread; NULL if there is none */
 static struct tdma_queue *pick(struct tdma_thread *thread)
 {
@@ -182,6 +235,8 @@ static struct tdma_queue *pick(struct tdma_thread *thread)
         best->owner = thread->number;
         best->quiet = false;
         thread->next_queue = best->number;
+        /* What was written before the doorbell holds for the descriptor. */
+        take_settings(thread);
     }
     tdma_unlock(core);
     return best;
@@ -233,7 +288,7 @@ static void admit(struct tdma_thread *thread, struct tdma_queue *queue)
         (job == queue->first || !(job->desc.flags & TDMA_DESC_FENCE))) {
         start(thread, job);
     }
-    tdma_queue_retire(queue);
+    retire(queue);
 }
 
 /* True once no job of the queue is in the engine. */
@@ -274,14 +329,14 @@ static void serve_abort(struct tdma_queue *queue, struct tdma_budget *budget)
         queue->abort_known = true;
     }
     tdma_queue_cancel(queue);
-    tdma_queue_retire(queue);
+    retire(queue);
     while (!queue->first && queue->head != queue->abort_tail &&
            budget->steps > 0) {
         budget->steps -= JOB_STEPS;
         if (!tdma_queue_fetch(queue, true)) {
             break;
         }
-        tdma_queue_retire(queue);
+        retire(queue);
     }
     tdma_lock(core);
     if (queue->halted && queue->error == TDMA_QERR_RING && !queue->first) {
@@ -302,7 +357,7 @@ static void serve_disable(struct tdma_queue *queue)
     struct tdma_core *core = queue->core;
 
     tdma_queue_cancel(queue);
-    tdma_queue_retire(queue);
+    retire(queue);
     if (queue->first) {
         return;
     }
@@ -336,7 +391,7 @@ static void serve_pause(struct tdma_thread *thread, struct tdma_queue *queue)
     bool quiet = park_all(thread, queue);
     struct tdma_core *core = thread->core;
 
-    tdma_queue_retire(queue);
+    retire(queue);
     forget_standstill(thread, queue);
     tdma_lock(core);
     queue->stuck = false;
@@ -437,7 +492,7 @@ static void for_owned(struct tdma_thread *thread,
 static void retire_owned(struct tdma_thread *thread, struct tdma_queue *queue)
 {
     (void)thread;
-    tdma_queue_retire(queue);
+    retire(queue);
 }
 
 /*
@@ -483,38 +538,6 @@ static void put_down(struct tdma_thread *thread, struct tdma_queue *queue)
                 tdma_view_drop(&job->view[side]);
             }
         }
-    }
-}
-
-static void begin(struct tdma_thread *thread)
-{
-    struct tdma_core *core = thread->core;
-    struct tdma_engine *engine = thread->engine;
-
-    tdma_lock(core);
-    engine->throttle = thread->throttle;
-    tdma_trace_begin(&thread->trace);
-    if (thread->clear_counters) {
-        thread->clear_counters = false;
-        clear_counters(engine);
-    }
-    if (thread->new_inject) {
-        thread->new_inject = false;
-        engine->inject = thread->inject;
-    }
-    tdma_unlock(core);
-}
-
-/* Counters to be cleared were cleared in the registers at once. */
-static void show_counters(struct tdma_thread *thread)
-{
-    if (!thread->new_inject) {
-        thread->inject.kind = thread->engine->inject.kind;
-    }
-    if (!thread->clear_counters) {
-        thread->cycles = thread->engine->cycles;
-        thread->counters[TDMA_SRC] = thread->engine->counters[TDMA_SRC];
-        thread->counters[TDMA_DST] = thread->engine->counters[TDMA_DST];
     }
 }
 

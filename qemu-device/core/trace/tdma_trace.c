@@ -101,6 +101,7 @@ void tdma_trace_begin(struct tdma_trace *trace)
         trace->ring.head = 0;
         trace->ring.sequence = 0;
         trace->ring.lost = 0;
+        trace->batched = 0;
     } else if (trace->state != TDMA_TRSTATE_ON) {
         trace->ring.events = 0;
     }

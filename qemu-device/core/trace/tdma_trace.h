@@ -81,6 +81,7 @@ bool tdma_trace_set_tail(struct tdma_trace *trace, uint32_t tail);
  * lock held, the others without.
  */
 
+/* Also in the middle: have what software has set up since take effect. */
 void tdma_trace_begin(struct tdma_trace *trace);
 void tdma_trace_end(struct tdma_trace *trace);
 
