@@ -159,13 +159,20 @@ static bool inject_ahead(const struct fast_engine *fast)
            inject->element < plan->job->elements;
 }
 
+/* Do @count things of @size fit? Without division, which small jobs feel */
+static bool fits(uint64_t count, uint64_t size, uint64_t room)
+{
+    uint64_t all;
+
+    return !__builtin_mul_overflow(count, size, &all) && all <= room;
+}
+
 /* Elements that may be moved before something else has to be looked at */
 static uint64_t next_stop(const struct fast_engine *fast,
                           const struct tdma_budget *budget)
 {
     const struct fast_plan *plan = &fast->plan;
     uint64_t stop = tdma_job_sync_point(plan->job);
-    uint64_t affordable = (uint64_t)budget->bytes / plan->elem + 1;
 
     if (stop > plan->job->elements) {
         stop = plan->job->elements;
@@ -173,7 +180,9 @@ static uint64_t next_stop(const struct fast_engine *fast,
     if (inject_ahead(fast) && stop > fast->base.inject.element) {
         stop = fast->base.inject.element;
     }
-    return stop - plan->done < affordable ? stop - plan->done : affordable;
+    stop -= plan->done;
+    return fits(stop, plan->elem, budget->bytes)
+           ? stop : (uint64_t)budget->bytes / plan->elem + 1;
 }
 
 /* The outermost dimension of which at least one whole step fits in @room */
@@ -187,7 +196,7 @@ static int largest_block(const struct fast_plan *plan, uint64_t room,
     }
     while (dim + 1 < (int)plan->ndims && !plan->index[dim] &&
            plan->row[dim + 1] <= room &&
-           plan->row[dim + 1] / plan->unit <= units) {
+           plan->units[dim + 1] <= units) {
         dim++;
     }
     return dim;
@@ -206,30 +215,31 @@ static bool move_part_of_unit(struct fast_engine *fast, uint64_t room)
 
 /*
  * Units that count as one address step: up to a word of small ones, where
- * pointers reach them and they are moved many at a time.
+ * pointers reach them and they are moved many at a time. It matters only if
+ * there are more left than @steps.
  */
-static uint64_t units_per_step(struct fast_engine *fast,
-                               const struct fast_place *place)
+static uint64_t units_per_step(struct fast_engine *fast, uint64_t steps)
 {
-    uint64_t units = sizeof(uint64_t) / fast->plan.unit_bytes;
+    const struct fast_plan *plan = &fast->plan;
+    uint64_t units = sizeof(uint64_t) / plan->unit_bytes;
+    struct fast_place place;
 
-    return units > 1 && fast_move_is_mapped(&fast->mover, place) ? units : 1;
+    if (units <= 1 || plan->job->elements - plan->done <= steps) {
+        return 1;
+    }
+    fast_plan_place(plan, &place);
+    return fast_move_is_mapped(&fast->mover, &place) ? units : 1;
 }
 
+/* May the rest of the job be moved with so much left? */
 static bool rest_fits(struct fast_engine *fast, uint64_t bytes, uint64_t steps)
 {
     const struct fast_plan *plan = &fast->plan;
     uint64_t left = plan->job->elements - plan->done;
-    struct fast_place place;
 
-    if (left > bytes / plan->elem) {
-        return false;
-    }
-    if (left / plan->unit <= steps) {
-        return true;
-    }
-    fast_plan_place(plan, &place);
-    return left / plan->unit / units_per_step(fast, &place) <= steps;
+    return fits(left, plan->elem, bytes) &&
+           (left <= steps ||
+            left / plan->unit / units_per_step(fast, steps) <= steps);
 }
 
 /*
@@ -245,17 +255,31 @@ static bool better_next_time(struct fast_engine *fast,
            rest_fits(fast, props->quantum_bytes, props->quantum_steps);
 }
 
+/* Steps of dimension @dim, of @room elements and @units units at most */
+static uint64_t block_steps(const struct fast_plan *plan, unsigned dim,
+                            uint64_t room, uint64_t units)
+{
+    uint64_t count = plan->dim[dim].n - plan->index[dim];
+
+    if (!fits(count, plan->row[dim], room)) {
+        count = room / plan->row[dim];
+    }
+    if (!fits(count, plan->units[dim], units)) {
+        count = units / plan->units[dim];
+    }
+    return count;
+}
+
 static bool move_some(struct fast_engine *fast, struct tdma_budget *budget)
 {
     struct fast_plan *plan = &fast->plan;
-    uint64_t room = next_stop(fast, budget), per_step, units, count, left;
+    uint64_t room = next_stop(fast, budget);
+    uint64_t per_step = units_per_step(fast, budget->steps);
+    uint64_t units = ((uint64_t)budget->steps + 1) * per_step, count;
     struct fast_place place;
     bool ok;
     int dim;
 
-    fast_plan_place(plan, &place);
-    per_step = units_per_step(fast, &place);
-    units = ((uint64_t)budget->steps + 1) * per_step;
     fast->mover.moved = 0;
     dim = fast->single ? -1 : largest_block(plan, room, units);
     if (dim < 0) {
@@ -264,18 +288,17 @@ static bool move_some(struct fast_engine *fast, struct tdma_budget *budget)
         budget->steps--;
         return ok;
     }
-    count = room / plan->row[dim];
-    left = plan->dim[dim].n - plan->index[dim];
-    count = count < left ? count : left;
-    left = units / (plan->row[dim] / plan->unit);
-    count = count < left ? count : left;
+    count = block_steps(plan, dim, room, units);
+    fast_plan_place(plan, &place);
     ok = fast_move_steps(&fast->mover, dim, count, place);
     if (ok) {
         fast_plan_advance(plan, dim, count);
+        units = count * plan->units[dim];
     } else {
         fast_plan_seek(plan, plan->done + fast->mover.moved);
+        units = fast->mover.moved / plan->unit;
     }
-    budget->steps -= fast->mover.moved / plan->unit / per_step;
+    budget->steps -= per_step == 1 ? units : units / per_step;
     return ok;
 }
 

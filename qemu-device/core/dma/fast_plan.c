@@ -192,7 +192,7 @@ static void init_axis_reach(struct fast_plan *plan, unsigned a)
 /* Small jobs feel what is cleared here: only what will be read. */
 void fast_plan_init(struct fast_plan *plan, struct tdma_job *job)
 {
-    uint64_t row;
+    uint64_t units = 1;
     unsigned i;
 
     plan->job = job;
@@ -205,10 +205,10 @@ void fast_plan_init(struct fast_plan *plan, struct tdma_job *job)
         plan->ndims = 1;
         plan->dim[0] = (struct fast_dim) { .n = 1, .axis = { -1, -1 } };
     }
-    row = plan->unit;
     for (i = 0; i < plan->ndims; i++) {
-        plan->row[i] = row;
-        row *= plan->dim[i].n;
+        plan->units[i] = units;
+        plan->row[i] = units * plan->unit;
+        units *= plan->dim[i].n;
     }
     plan->disjoint = job->has_side[TDMA_DST] && destination_disjoint(plan);
     for (i = 0; i < TDMA_SIDES; i++) {

@@ -29,6 +29,7 @@ struct fast_plan {
     unsigned ndims;             /* at least 1 */
     struct fast_dim dim[TDMA_MAX_DIMS];
     uint64_t row[TDMA_MAX_DIMS];        /* elements per step of a dimension */
+    uint64_t units[TDMA_MAX_DIMS];      /* the same in units */
 
     /* Reach of all dimensions below one: offsets relative to its start */
     int64_t low[TDMA_SIDES][TDMA_MAX_DIMS];
