@@ -178,9 +178,41 @@ static double measure_rate(const struct tdma_properties *p)
 }
 
 /*
- * min(M, W/T) within 2 %: T is the time an ID is away, the latency and the
- * way through reorder vector, item register and credit return.
+ * T, the time an ID is away, to the cycle: with one ID each request waits for
+ * the one before it.
  */
+static void test_id_round_trip(void **state)
+{
+    static const unsigned latencies[] = { 0, 1, 7, 100, 1000 };
+    struct tdma_properties p = rig_properties();
+
+    (void)state;
+    p.ids = 1;
+    p.release_threshold = 1;
+    for (unsigned t = 0; t < 5; t++) {
+        struct tdma_desc d = rig_copy(20, 4);
+        uint64_t before[TDMA_SIDES] = { 0, 0 };
+        struct rig *rig;
+
+        p.latency_min = p.latency_max = latencies[t];
+        rig = rig_new(&p);
+        rig_submit(rig, 0, &d, NULL);
+        rig_run(rig);
+        assert_int_equal(rig->requests.count, 40);
+        for (size_t i = 0; i < 40; i++) {
+            const struct rig_event *e = &rig->requests.event[i];
+
+            if (before[e->side]) {
+                assert_int_equal(e->cycle - before[e->side],
+                                 latencies[t] + TDMA_CREDIT_CYCLES);
+            }
+            before[e->side] = e->cycle;
+        }
+        rig_free(rig);
+    }
+}
+
+/* min(M, W/T) within 2 %; T is what test_id_round_trip() finds. */
 static void test_rate_law(void **state)
 {
     static const unsigned windows[] = { 8, 50, 100, 500, 2000 };
@@ -198,7 +230,8 @@ static void test_rate_law(void **state)
                 p.ids = windows[w];
                 p.latency_min = p.latency_max = latencies[t];
                 p.hbm_bandwidth = 16;
-                law = windows[w] / (double)(latencies[t] + 3);
+                law = windows[w] /
+                      (double)(latencies[t] + TDMA_CREDIT_CYCLES);
                 law = law < p.lanes ? law : p.lanes;
                 rate = measure_rate(&p);
                 if (rate < 0.98 * law || rate > 1.02 * law) {
@@ -484,32 +517,66 @@ static void test_no_effect_before_its_time(void **state)
     rig_free(rig);
 }
 
-/* IDs 0-15 go out again long before all 500 have been answered (A35). */
-static void test_early_reissue(void **state)
+/* Event number @n of the source side */
+static const struct rig_event *source_event(const struct rig_log *log, size_t n)
+{
+    for (size_t i = 0; i < log->count; i++) {
+        if (log->event[i].side == TDMA_SRC && !n--) {
+            return &log->event[i];
+        }
+    }
+    fail_msg("not so many events");
+    return NULL;
+}
+
+/*
+ * 500 IDs out, sixteen per throttle window, so that IDs 0-15 are answered a
+ * thousand cycles before any other. When does request 500 go out?
+ */
+static struct rig *answer_sixteen(unsigned threshold)
 {
     struct tdma_properties p = rig_properties();
     struct tdma_desc d = rig_copy(1000, 4);
-    uint64_t reissue = 0, last = 0;
+    struct rig *rig;
+
+    assert_int_equal(p.ids, 500);
+    p.release_threshold = threshold;
+    p.latency_min = p.latency_max = 40000;
+    rig = rig_new(&p);
+    rig_throttle(rig, 1000, 16);
+    rig_submit(rig, 0, &d, NULL);
+    rig_run(rig);
+    expect_ok(rig, 0, 1000);
+    assert_int_equal(source_event(&rig->requests, 500)->id, 0);
+    assert_int_equal(source_event(&rig->requests, 515)->id, 15);
+    assert_int_equal(source_event(&rig->responses, 15)->id, 15);
+    assert_int_equal(source_event(&rig->responses, 16)->id, 16);
+    return rig;
+}
+
+/*
+ * With a threshold of 15, IDs 0-15 go out again before anything else is
+ * answered (A35); with one of 17 they wait for more.
+ */
+static void test_early_reissue(void **state)
+{
+    static const unsigned early[] = { 1, 15, 16 };
     struct rig *rig;
 
     (void)state;
-    p.release_threshold = 15;
-    p.latency_min = 1000;
-    p.latency_max = 3000;
-    rig = rig_new(&p);
-    rig_submit(rig, 0, &d, NULL);
-    rig_run(rig);
-    for (size_t i = 0, n = 0; i < rig->requests.count && !reissue; i++) {
-        if (rig->requests.event[i].side == TDMA_SRC && n++ == 500) {
-            assert_int_equal(rig->requests.event[i].id, 0);
-            reissue = rig->requests.event[i].cycle;
-        }
+    for (unsigned i = 0; i < 3; i++) {
+        rig = answer_sixteen(early[i]);
+        assert_true(source_event(&rig->requests, 499)->cycle <
+                    source_event(&rig->responses, 0)->cycle);
+        assert_true(source_event(&rig->requests, 500)->cycle >
+                    source_event(&rig->responses, 0)->cycle);
+        assert_true(source_event(&rig->requests, 515)->cycle <
+                    source_event(&rig->responses, 16)->cycle);
+        rig_free(rig);
     }
-    for (size_t i = 0, n = 0; i < rig->responses.count && n < 500; i++) {
-        n += rig->responses.event[i].side == TDMA_SRC;
-        last = rig->responses.event[i].cycle;
-    }
-    assert_true(reissue && reissue < last);
+    rig = answer_sixteen(17);
+    assert_true(source_event(&rig->requests, 500)->cycle >
+                source_event(&rig->responses, 16)->cycle);
     rig_free(rig);
 }
 
@@ -631,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_address_order),
         cmocka_unit_test(test_sequential_ids),
         cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_id_round_trip),
         cmocka_unit_test(test_rate_law),
         cmocka_unit_test(test_eight_per_cycle),
         cmocka_unit_test(test_backpressure),

@@ -143,10 +143,10 @@ static void rates(void)
     static const unsigned latencies[] = { 50, 100, 400, 1000 };
     struct tdma_properties p = rig_properties();
 
-    title("Requests per cycle and side: IDs W, latency T, 4 lanes; in "
-          "brackets min(4, W / (T + 3))");
+    title("Requests per cycle and side: IDs W, latency L, 4 lanes; in "
+          "brackets min(4, W / T), T = L + 3");
     p.release_threshold = 1;
-    printf("    W \\ T");
+    printf("    W \\ L");
     for (unsigned t = 0; t < 4; t++) {
         printf("  %14u", latencies[t]);
     }
@@ -154,7 +154,8 @@ static void rates(void)
     for (unsigned w = 0; w < 5; w++) {
         printf("  %7u", windows[w]);
         for (unsigned t = 0; t < 4; t++) {
-            double law = windows[w] / (latencies[t] + 3.0);
+            double law = windows[w] /
+                         (double)(latencies[t] + TDMA_CREDIT_CYCLES);
 
             p.ids = windows[w];
             p.latency_min = p.latency_max = latencies[t];

@@ -10,6 +10,13 @@
 
 #include <stdint.h>
 
+/*
+ * Cycles between the response to a request and the next request with its ID:
+ * the reorder vector's clock edge, pop into the item register, the credit's
+ * way to the generator. T of the law min(M, W / T) is the latency and these.
+ */
+#define TDMA_CREDIT_CYCLES 3
+
 struct tdma_credit {
     unsigned ids;               /* window: IDs 0 .. ids - 1 */
     unsigned threshold;
