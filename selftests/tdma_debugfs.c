@@ -320,6 +320,7 @@ TEST_F(debugfs, trace_overflow_is_counted)
 	unsigned long long lost, sum = 0;
 	unsigned int head, heads = 0;
 	char text[64];
+	int fields;
 	__u32 i;
 
 	/* START and END only */
@@ -328,7 +329,8 @@ TEST_F(debugfs, trace_overflow_is_counted)
 	copy_cycles(_metadata, self);
 	for (i = 0; i < self->caps.threads; i++) {
 		ASSERT_EQ(0, read_file(i, "trace_enable", text, sizeof(text)));
-		ASSERT_EQ(2, sscanf(text, "on 1 0x82 %u %llu", &head, &lost));
+		fields = sscanf(text, "on 1 0x82 %u %llu", &head, &lost);
+		ASSERT_EQ(2, fields);
 		EXPECT_GE(2, head);
 		heads += head;
 		sum += lost;

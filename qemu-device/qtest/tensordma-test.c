@@ -19,12 +19,14 @@
 #include "hw/pci/pci_regs.h"
 #include <linux/tensordma_desc.h>
 #include <linux/tensordma_regs.h>
+#include <linux/tensordma_trace.h>
 
 /* Where things are in guest memory */
 #define RING            0x1000000
 #define RECORDS         0x1100000
 #define SEGMENTS        0x1200000
 #define TAIL            0x1300000
+#define TRACE           0x1500000
 #define MESSAGE         0x1400000
 #define SRC             0x2000000
 #define DST             0x3000000
@@ -155,13 +157,18 @@ static void doorbell(Board *b, unsigned queue, uint32_t tail)
     wr(b, TDMA_DOORBELL_BASE + queue * TDMA_DOORBELL_STRIDE, tail);
 }
 
-static void wait_queue(Board *b, unsigned queue, unsigned reg, uint32_t value)
+static void wait_register(Board *b, uint64_t reg, uint32_t value)
 {
     int64_t end = g_get_monotonic_time() + TIMEOUT_US;
 
-    while (rdq(b, queue, reg) != value) {
+    while (rd(b, reg) != value) {
         g_assert_cmpint(g_get_monotonic_time(), <, end);
     }
+}
+
+static void wait_queue(Board *b, unsigned queue, unsigned reg, uint32_t value)
+{
+    wait_register(b, queue_reg(queue, reg), value);
 }
 
 /* Bringing a board up */
@@ -1450,6 +1457,66 @@ static void test_pause(const void *opaque)
     rig_free(rig);
 }
 
+static void trace_start(Board *b, uint64_t at, uint32_t order)
+{
+    wr64(b, thread_reg(0, TDMA_THREAD_TRACE_BASE), at);
+    wr(b, thread_reg(0, TDMA_THREAD_TRACE_ORDER), order);
+    wr(b, thread_reg(0, TDMA_THREAD_TRACE_EVENTS), 1 << TDMA_TRACE_END);
+    wr(b, thread_reg(0, TDMA_THREAD_TRACE_CONTROL), TDMA_TRCTL_ENABLE);
+}
+
+/*
+ * The trace ring reaches what DMA reaches and nothing else; what goes wrong
+ * with it is the trace's own business.
+ */
+static void test_trace(const void *opaque)
+{
+    Rig *rig = rig_started(opaque);
+    Board *b = &rig->board[0];
+    uint64_t state = thread_reg(0, TDMA_THREAD_TRACE_STATE);
+    uint64_t head = thread_reg(0, TDMA_THREAD_TRACE_HEAD);
+    const uint64_t bad[] = { b->regs.addr, LOCAL_APIC, HOLE };
+    struct tdma_trace_entry e[5];
+
+    bind_two_queues(rig, b);
+    b->tail = 0;
+    g_assert_cmpint(rd(b, state), ==, TDMA_TRSTATE_OFF);
+    qtest_memset(rig->qts, TRACE, 0, sizeof(e));
+    trace_start(b, TRACE, 2);
+    g_assert_cmpint(rd(b, state), ==, TDMA_TRSTATE_ON);
+    for (int i = 0; i < 5; i++) {
+        check_works(rig, b);
+    }
+    g_assert_cmpint(settled(b, head), ==, 4);
+    g_assert_cmpint(settled(b, thread_reg(0, TDMA_THREAD_TRACE_LOST)), ==, 1);
+    qtest_memread(rig->qts, TRACE, e, sizeof(e));
+    for (int i = 0; i < 4; i++) {
+        g_assert_cmpint(e[i].event, ==, TDMA_TRACE_END);
+        g_assert_cmpint(e[i].code, ==, TDMA_STATUS_OK);
+        g_assert_cmpint(le32_to_cpu(e[i].index), ==, i);
+        g_assert_cmpint(le32_to_cpu(e[i].sequence), ==, i);
+    }
+    g_assert_cmpint(e[4].event, ==, 0);
+    wr(b, thread_reg(0, TDMA_THREAD_TRACE_CONTROL), 0);
+    wait_register(b, state, TDMA_TRSTATE_OFF);
+
+    /* its own registers, an interrupt controller, nothing at all */
+    for (int i = 0; i < 3; i++) {
+        trace_start(b, bad[i], 2);
+        g_assert_cmpint(rd(b, state), ==, TDMA_TRSTATE_ON);
+        check_works(rig, b);
+        wait_register(b, state, TDMA_TRSTATE_FAULT);
+        g_assert_cmpint(rd(b, head), ==, 0);
+    }
+
+    /* a reset is the end of it */
+    trace_start(b, TRACE, 2);
+    flr(b);
+    board_remap(b);
+    g_assert_cmpint(rd(b, state), ==, TDMA_TRSTATE_OFF);
+    rig_free(rig);
+}
+
 /* Addresses that are not what they seem */
 static void test_translation(void)
 {
@@ -1512,6 +1579,7 @@ static const Case cases[] = {
     { "stop", test_stop },
     { "pause", test_pause },
     { "throttle", test_throttle },
+    { "trace", test_trace },
     { "unplug", test_unplug },
     { "storm", test_storm },
 };

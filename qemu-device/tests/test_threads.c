@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <linux/tensordma_trace.h>
 #include "machine.h"
 #include "reference.h"
 #include "test.h"
@@ -348,11 +349,39 @@ static void make_segments(void)
     }
 }
 
+enum { TRACE_ORDER = 6 };
+
+/* A thread's trace is begun, read as far as it is, or ended: and then is off */
+static void toggle_trace(unsigned thread, uint64_t ring)
+{
+    uint64_t block = TDMA_THREAD_BASE + thread * TDMA_THREAD_STRIDE;
+    struct machine *m = host->m;
+
+    if (machine_read(m, block + TDMA_THREAD_TRACE_STATE) == TDMA_TRSTATE_OFF) {
+        machine_write64(m, block + TDMA_THREAD_TRACE_BASE, ring);
+        machine_write(m, block + TDMA_THREAD_TRACE_ORDER, TRACE_ORDER);
+        machine_write(m, block + TDMA_THREAD_TRACE_EVENTS, TDMA_TRACE_ALL);
+        machine_write(m, block + TDMA_THREAD_TRACE_CONTROL, TDMA_TRCTL_ENABLE);
+        return;
+    }
+    machine_write(m, block + TDMA_THREAD_TRACE_TAIL,
+                  machine_read(m, block + TDMA_THREAD_TRACE_HEAD));
+    machine_write(m, block + TDMA_THREAD_TRACE_CONTROL, 0);
+    while (machine_read(m, block + TDMA_THREAD_TRACE_STATE) !=
+           TDMA_TRSTATE_OFF) {
+        sched_yield();
+    }
+    /* nobody writes it any more: the thread sanitizer would say so */
+    memset(machine_ptr(m, ring), 0,
+           sizeof(struct tdma_trace_entry) << TRACE_ORDER);
+}
+
 /* Everything software may do to a queue, at moments nobody chose */
 static void test_control_storm(void **state)
 {
     struct rng rng = { test_env("TDMA_SEED", 5) };
     struct queue q[QUEUES];
+    uint64_t ring[THREADS];
     unsigned i, round;
 
     (void)state;
@@ -361,13 +390,19 @@ static void test_control_storm(void **state)
     for (i = 0; i < QUEUES; i++) {
         q[i] = start_queue(i, i % 2 ? TDMA_THREAD_ANY : i % THREADS);
     }
+    for (i = 0; i < THREADS; i++) {
+        ring[i] = machine_alloc(host->m,
+                                sizeof(struct tdma_trace_entry) << TRACE_ORDER,
+                                TDMA_TRACE_ALIGN);
+    }
     for (round = 0; round < 30 * ROUNDS; round++) {
         struct queue *one = &q[rng_below(&rng, QUEUES)];
         uint64_t reg = queue_reg(one->number, TDMA_QUEUE_CONTROL);
         struct tdma_desc d = desc_copy(0, 1 + one->number, 1, BYTES / 2);
 
         d.src_stride[0] = 2;
-        switch (rng_below(&rng, 6)) {
+        i = rng_below(&rng, THREADS);
+        switch (rng_below(&rng, 7)) {
         case 0:
             machine_write(host->m, reg, TDMA_QCTL_ENABLE | TDMA_QCTL_ABORT);
             break;
@@ -381,6 +416,9 @@ static void test_control_storm(void **state)
             wait_state(one, TDMA_QSTATE_OFF);
             one->tail = 0;
             machine_write(host->m, reg, TDMA_QCTL_ENABLE);
+            break;
+        case 3:
+            toggle_trace(i, ring[i]);
             break;
         default:
             if (one->tail - queue_done(one) < 1U << one->order) {

@@ -16,14 +16,20 @@
 
 /* Opcode of a request (A7) */
 enum tdma_request_op {
-    TDMA_REQUEST_NULL = TDMA_TRACE_OP_NULL,     /* nothing to do: answered by the sender */
-    TDMA_REQUEST_READ = TDMA_TRACE_OP_READ,     /* paired with a write of the other side */
-    TDMA_REQUEST_DISCARD = TDMA_TRACE_OP_DISCARD,       /* read, no write to pair with */
-    TDMA_REQUEST_WRITE = TDMA_TRACE_OP_WRITE,   /* paired with a read */
+    /* nothing to do: answered by the sender */
+    TDMA_REQUEST_NULL = TDMA_TRACE_OP_NULL,
+    /* paired with a write of the other side */
+    TDMA_REQUEST_READ = TDMA_TRACE_OP_READ,
+    /* read, no write to pair with */
+    TDMA_REQUEST_DISCARD = TDMA_TRACE_OP_DISCARD,
+    /* paired with a read */
+    TDMA_REQUEST_WRITE = TDMA_TRACE_OP_WRITE,
     /* paired with a read, added to memory */
     TDMA_REQUEST_ACCUMULATE = TDMA_TRACE_OP_ACCUMULATE,
-    TDMA_REQUEST_MEMSET = TDMA_TRACE_OP_MEMSET, /* write the fill pattern */
-    TDMA_REQUEST_ADD_FILL = TDMA_TRACE_OP_ADD_FILL,     /* add it to memory */
+    /* write the fill pattern, no read */
+    TDMA_REQUEST_MEMSET = TDMA_TRACE_OP_MEMSET,
+    /* add the fill pattern to memory, no read */
+    TDMA_REQUEST_ADD_FILL = TDMA_TRACE_OP_ADD_FILL,
 };
 
 /* Why a generator stalls (A20) */
