@@ -64,7 +64,10 @@ static void tdma_free_irqs(struct tdma_device *tdev)
 	pci_free_irq_vectors(tdev->pdev);
 }
 
-/* Without MSI-X the queues are polled: slow, but everything works. */
+/*
+ * Without MSI-X the queues are polled: slow, but everything works. Memory that
+ * is short now is no reason to be slow for ever.
+ */
 static int tdma_request_irqs(struct tdma_device *tdev)
 {
 	struct pci_dev *pdev = tdev->pdev;
@@ -73,6 +76,8 @@ static int tdma_request_irqs(struct tdma_device *tdev)
 	nr = pci_alloc_irq_vectors(pdev, 1, min_t(u32, tdev->hw.vectors,
 						  TDMA_MAX_VECTORS),
 				   PCI_IRQ_MSIX);
+	if (nr == -ENOMEM)
+		return nr;
 	if (nr < 0) {
 		dev_warn(&pdev->dev, "no MSI-X (%d), polling\n", nr);
 		tdev->polled = true;
