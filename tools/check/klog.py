@@ -38,6 +38,7 @@ PATTERNS = [re.compile(pattern) for pattern in (
     r"list_(add|del) corruption",
     r"Bad page (state|map)",
     r"page allocation failure",
+    r"\bvmalloc error:",
     r"unreferenced object 0x",
     r"kmemleak: .*(new suspected memory leaks|disabled)",
     r"\bODEBUG:",
@@ -50,6 +51,11 @@ PATTERNS = [re.compile(pattern) for pattern in (
     r"Out of memory:",
     r"segfault at",
 )]
+
+# Parts of a report that begins with another line. That of a program, not of
+# the kernel, is the last one of a warning.
+FOLLOWERS = re.compile(r"\bCall Trace:|\bRIP: 0033:")
+FOLLOWING = 60
 
 STAMP = re.compile(r"^(<\d+>)?\[\s*\d+\.\d+\](\[\s*[TC]\d+\])?\s*")
 
@@ -65,13 +71,19 @@ def find(lines):
 def scan(lines, allowed=()):
     """Reports as (headline, following lines), one per cluster of matches.
 
-    @allowed are regular expressions of lines that a test provokes on purpose.
+    @allowed are regular expressions of lines that a test provokes on purpose;
+    the trace that such a line may begin is allowed with it.
     """
     permits = [re.compile(text) for text in allowed]
-    reports, last = [], None
+    reports, last, permitted = [], None, None
     for index in find(lines):
         if any(permit.search(lines[index]) for permit in permits):
+            permitted = index
             continue
+        if (permitted is not None and index - permitted <= FOLLOWING
+                and FOLLOWERS.search(lines[index])):
+            continue
+        permitted = None
         if last is None or index - last > CONTEXT:
             headline = STAMP.sub("", lines[index]).strip()
             reports.append((headline, lines[index:index + CONTEXT]))

@@ -104,6 +104,8 @@ def guests(context):
 MAPPING_TESTS = ("tdma_dmabuf", "tdma_kill", "tdma_lifecycle", "tdma_mm",
                  "tdma_unbind", "dmatest", "client", "leaks")
 
+FAIL_NTH = "tdma_fail_nth"
+
 
 def own_kernel(context, variant, append="", **environment):
     """Options of a guest with a kernel that we built ourselves."""
@@ -128,6 +130,15 @@ def debug_suites(context):
     if "debug" in variants:
         yield Guest(context, "guest-debug",
                     "all of it under KASAN, lockdep and their like",
+                    tests=tuple(name for name in context.guest_tests()
+                                if name != FAIL_NTH),
+                    **own_kernel(context, "debug"))
+        # Short of memory, the DMA API's checks switch themselves off: a boot
+        # of its own.
+        yield Guest(context, "debug-fail-nth", "allocations that fail",
+                    tests=(FAIL_NTH, "leaks"),
+                    allowed=(r"DMA-API: cacheline tracking ENOMEM",
+                             FAIL_NTH + r": vmalloc error:"),
                     **own_kernel(context, "debug"))
         for mode, strict in (("strict", 1), ("lazy", 0)):
             yield Guest(context, "debug-" + mode,

@@ -12,7 +12,7 @@ from results import FAILED, failed, passed, skipped
 LAST_LINES = 15
 
 # Variables of the caller that tests in the guest know.
-PASSED_ON = ("TDMA_ROUNDS", "TDMA_SEED", "TDMA_STRESS_JOBS",
+PASSED_ON = ("TDMA_FAIL_STEP", "TDMA_ROUNDS", "TDMA_SEED", "TDMA_STRESS_JOBS",
              "TDMA_STRESS_PROCESSES")
 
 

@@ -58,13 +58,21 @@ kernel_make() {
 	make -C "$DEBUG_SOURCE" O="$DIR" ARCH=x86_64 KCFLAGS= "$@"
 }
 
+# in_force LINE: what is off may be unmentioned, its dependencies being off.
+in_force() {
+	case $1 in
+	'#'*) ! grep -q "^$(awk '{ print $2 }' <<<"$1")=" "$DIR/.config" ;;
+	*) grep -qxF -- "$1" "$DIR/.config" ;;
+	esac
+}
+
 # Every line of the fragments must have survived: an option that lost its
 # dependency would otherwise silently be a test that finds nothing.
 check_config() {
 	local line missing=()
 
 	while read -r line; do
-		grep -qxF -- "$line" "$DIR/.config" || missing+=("$line")
+		in_force "$line" || missing+=("$line")
 	done < <(effective)
 	[ ${#missing[@]} -eq 0 ] || {
 		printf 'not in the result: %s\n' "${missing[@]}"

@@ -71,6 +71,22 @@ class Scan(unittest.TestCase):
     def test_allowed(self):
         self.assertEqual(klog.scan(["segfault at 0"], [r"segfault at 0"]), [])
 
+    def test_allowed_with_its_trace(self):
+        lines = ["vmalloc error: size 4096", "Call Trace:", " f+0x1/0x2",
+                 "RIP: 0033:0x44b2c0"]
+        self.assertEqual(klog.scan(lines, [r"vmalloc error"]), [])
+        self.assertEqual(len(klog.scan(lines)), 1)
+
+    def test_not_what_comes_next(self):
+        lines = ["vmalloc error: size 4096", "Call Trace:", "BUG: bad",
+                 "Call Trace:"]
+        self.assertEqual([headline for headline, _ in
+                          klog.scan(lines, [r"vmalloc error"])], ["BUG: bad"])
+
+    def test_trace_alone(self):
+        lines = ["segfault at 0"] + ["x"] * 70 + ["Call Trace:"]
+        self.assertEqual(len(klog.scan(lines, [r"segfault at 0"])), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
