@@ -14,8 +14,6 @@
 
 #include <tmmintrin.h>
 
-#define SHUFFLES __attribute__((target("ssse3")))
-
 enum { FROM_ELSEWHERE = 0x80 };
 
 bool fast_zip_init(struct fast_zip *zip, size_t unit_bytes, unsigned planes,
@@ -55,7 +53,7 @@ struct rows {
 };
 
 /* With @planes known the loops over rows unroll, and masks are registers. */
-SHUFFLES static inline __attribute__((always_inline))
+static inline __attribute__((always_inline, target("ssse3")))
 void move_groups(const struct fast_zip *zip, const unsigned planes,
                  uint64_t groups, uint8_t *dst, struct rows to,
                  const uint8_t *src, struct rows from)
@@ -81,8 +79,9 @@ void move_groups(const struct fast_zip *zip, const unsigned planes,
     }
 }
 
-SHUFFLES void fast_zip_move(const struct fast_zip *zip, uint64_t rows,
-                            int64_t plane, uint8_t *dst, const uint8_t *src)
+__attribute__((target("ssse3")))
+void fast_zip_move(const struct fast_zip *zip, uint64_t rows, int64_t plane,
+                   uint8_t *dst, const uint8_t *src)
 {
     struct rows planar = { plane, FAST_ZIP_ROW };
     struct rows zipped = { FAST_ZIP_ROW, FAST_ZIP_ROW * zip->planes };
