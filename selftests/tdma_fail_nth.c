@@ -7,7 +7,9 @@
  * Needs CONFIG_FAULT_INJECTION with failslab and fail_page_alloc.
  */
 #include <fcntl.h>
+#include <linux/dma-heap.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -111,6 +113,8 @@ struct life {
 	__u64 offset[2];
 	unsigned char *mem[2];
 	__u64 job;
+	int foreign;			/* dma-buf of another driver, or -1 */
+	int exported;			/* dma-buf of ours */
 };
 
 static int life_open(struct life *l)
@@ -226,6 +230,41 @@ static int life_free(struct life *l)
 	return ret ?: tdma_free(l->fd, l->handle[0]);
 }
 
+static int life_import(struct life *l, int dmabuf)
+{
+	struct tdma_buf_import arg = {
+		.size = sizeof(arg),
+		.flags = TDMA_BUF_READ | TDMA_BUF_WRITE,
+		.fd = dmabuf,
+	};
+
+	return ioctl(l->fd, TDMA_IOC_BUF_IMPORT, &arg) ? -errno : 0;
+}
+
+static int life_import_foreign(struct life *l)
+{
+	return l->foreign < 0 ? 0 : life_import(l, l->foreign);
+}
+
+static int life_export(struct life *l)
+{
+	struct tdma_buf_export arg = {
+		.size = sizeof(arg),
+		.flags = TDMA_BUF_READ | TDMA_BUF_WRITE,
+		.handle = l->handle[0],
+	};
+
+	if (ioctl(l->fd, TDMA_IOC_BUF_EXPORT, &arg))
+		return -errno;
+	l->exported = arg.fd;
+	return 0;
+}
+
+static int life_import_own(struct life *l)
+{
+	return life_import(l, l->exported);
+}
+
 /* HBM stays mapped and allocated, and a job is in flight */
 static int life_close(struct life *l)
 {
@@ -253,6 +292,9 @@ static const struct {
 	{ "submit to hbm", life_submit_hbm },
 	{ "wait", life_wait },
 	{ "compare", life_compare },
+	{ "import", life_import_foreign },
+	{ "export", life_export },
+	{ "import of the export", life_import_own },
 	{ "submit again", life_submit_host },
 	{ "free", life_free },
 	{ "close", life_close },
@@ -263,8 +305,27 @@ static void life_end(struct life *l)
 	for (int i = 0; i < 2; i++)
 		if (l->mem[i])
 			munmap(l->mem[i], BYTES);
+	if (l->exported >= 0)
+		close(l->exported);
 	if (l->fd >= 0)
 		close(l->fd);
+}
+
+/* A dma-buf of the system heap, or -1 if the kernel has none */
+static int foreign_dmabuf(void)
+{
+	struct dma_heap_allocation_data arg = {
+		.len = BYTES,
+		.fd_flags = O_RDWR | O_CLOEXEC,
+	};
+	int heap = open("/dev/dma_heap/system", O_RDONLY);
+	int ret;
+
+	if (heap < 0)
+		return -1;
+	ret = ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &arg);
+	close(heap);
+	return ret < 0 ? -1 : (int)arg.fd;
 }
 
 /* ---- the tests ---- */
@@ -324,11 +385,17 @@ static bool is_clean(int error, bool fired)
 
 TEST_F_TIMEOUT(fail_nth, life_of_a_file, 3600)
 {
+	int foreign = foreign_dmabuf();
 	bool fired = true;
 	unsigned int n;
 
 	for (n = 1; fired; n++) {
-		struct life l = { .fd = -1, .user = self->user };
+		struct life l = {
+			.fd = -1,
+			.user = self->user,
+			.foreign = foreign,
+			.exported = -1,
+		};
 		unsigned int step;
 		int ret;
 
@@ -342,6 +409,7 @@ TEST_F_TIMEOUT(fail_nth, life_of_a_file, 3600)
 		ASSERT_EQ(self->pins, tdma_pins_settle(self->pins))
 			TH_LOG("fault %u leaves pages pinned", n);
 	}
+	close(foreign);
 	TH_LOG("%u faults", n - 2);
 	/* Opening alone has more of them. */
 	EXPECT_LT(20, n);
