@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
+#include <linux/sync_file.h>
 #include <linux/uaccess.h>
 
 #include "tdma_cdev.h"
@@ -26,7 +27,7 @@
  * @report: copy the structure back although the call failed
  * @arg: the kernel's copy of the structure
  * @given: open file to be installed as @given_fd, or NULL
- * @given_fd: reserved for it
+ * @given_fd: reserved for it, or negative
  */
 struct tdma_call {
 	struct tdma_file *file;
@@ -41,30 +42,22 @@ struct tdma_call {
  * Give the caller an open file. It becomes visible when the number has reached
  * the caller's structure, so that a failure cannot leave it behind.
  */
-static int tdma_call_give(struct tdma_call *call, struct file *given, __s32 *fd)
+static int tdma_call_reserve_fd(struct tdma_call *call)
 {
-	int ret = get_unused_fd_flags(O_CLOEXEC);
-
-	if (ret < 0) {
-		fput(given);
-		return ret;
-	}
-	call->given = given;
-	call->given_fd = ret;
-	*fd = ret;
-	return 0;
+	call->given_fd = get_unused_fd_flags(O_CLOEXEC);
+	return min(call->given_fd, 0);
 }
 
-static void tdma_call_finish(struct tdma_call *call, bool installed)
+static void tdma_call_finish(struct tdma_call *call, bool good)
 {
-	if (!call->given)
-		return;
-	if (installed) {
+	if (good && call->given) {
 		fd_install(call->given_fd, call->given);
 		return;
 	}
-	put_unused_fd(call->given_fd);
-	fput(call->given);
+	if (call->given_fd >= 0)
+		put_unused_fd(call->given_fd);
+	if (call->given)
+		fput(call->given);
 }
 
 static int tdma_ioc_query(struct tdma_call *call)
@@ -189,6 +182,9 @@ static int tdma_ioc_buf_export(struct tdma_call *call)
 
 	if (!tdma_access_valid(arg->flags))
 		return -EINVAL;
+	ret = tdma_call_reserve_fd(call);
+	if (ret)
+		return ret;
 	ret = tdma_file_begin(call->file);
 	if (ret)
 		return ret;
@@ -196,7 +192,9 @@ static int tdma_ioc_buf_export(struct tdma_call *call)
 	tdma_file_end(call->file);
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
-	return tdma_call_give(call, dmabuf->file, &arg->fd);
+	call->given = dmabuf->file;
+	arg->fd = call->given_fd;
+	return 0;
 }
 
 static int tdma_ioc_buf_import(struct tdma_call *call)
@@ -224,11 +222,43 @@ static int tdma_ioc_buf_import(struct tdma_call *call)
 
 static int tdma_ioc_submit(struct tdma_call *call)
 {
-	int ret = tdma_file_submit(call->file, call->arg, call->nonblock);
-	const struct tdma_submit *arg = call->arg;
+	struct tdma_submit *arg = call->arg;
+	struct sync_file *fence = NULL;
+	int ret;
 
+	/* Nothing can fail once jobs run. */
+	if (arg->flags & TDMA_SUBMIT_OUT_FENCE) {
+		ret = tdma_call_reserve_fd(call);
+		if (ret)
+			return ret;
+	}
+	ret = tdma_file_submit(call->file, arg, call->nonblock, &fence);
+	arg->out_fence = fence ? call->given_fd : -1;
+	call->given = fence ? fence->file : NULL;
 	call->report = ret < 0 && arg->error_status;
 	return ret;
+}
+
+static int tdma_ioc_wait_many(struct tdma_call *call)
+{
+	int ret = tdma_file_wait_many(call->file, call->arg);
+
+	call->report = ret == -ETIME || ret == -ENOENT;
+	return ret;
+}
+
+static int tdma_ioc_eventfd(struct tdma_call *call)
+{
+	const struct tdma_eventfd *arg = call->arg;
+	int ret;
+
+	if (arg->flags || arg->reserved)
+		return -EINVAL;
+	ret = tdma_file_begin(call->file);
+	if (ret)
+		return ret;
+	tdma_file_end(call->file);
+	return tdma_file_set_eventfd(call->file, arg->fd);
 }
 
 static int tdma_ioc_wait(struct tdma_call *call)
@@ -275,13 +305,17 @@ static const struct tdma_op tdma_ops[] = {
 		reserved, true),
 	TDMA_OP(TDMA_IOC_BUF_FREE, tdma_ioc_buf_free, tdma_buf_free, handle,
 		false),
-	TDMA_OP(TDMA_IOC_SUBMIT, tdma_ioc_submit, tdma_submit, error_side,
+	TDMA_OP(TDMA_IOC_SUBMIT, tdma_ioc_submit, tdma_submit, out_fence,
 		true),
 	TDMA_OP(TDMA_IOC_WAIT, tdma_ioc_wait, tdma_wait, record, true),
 	TDMA_OP(TDMA_IOC_BUF_EXPORT, tdma_ioc_buf_export, tdma_buf_export, fd,
 		true),
 	TDMA_OP(TDMA_IOC_BUF_IMPORT, tdma_ioc_buf_import, tdma_buf_import,
 		mmap_offset, true),
+	TDMA_OP(TDMA_IOC_WAIT_MANY, tdma_ioc_wait_many, tdma_wait_many,
+		reserved, true),
+	TDMA_OP(TDMA_IOC_EVENTFD, tdma_ioc_eventfd, tdma_eventfd, reserved,
+		false),
 };
 
 /* Large enough for the structure of every ioctl */
@@ -295,6 +329,8 @@ union tdma_arg {
 	struct tdma_wait wait;
 	struct tdma_buf_export export;
 	struct tdma_buf_import import;
+	struct tdma_wait_many many;
+	struct tdma_eventfd eventfd;
 };
 
 /* The size is not part of an ioctl's identity: structures may grow. */
@@ -342,6 +378,7 @@ static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
 	struct tdma_call call = {
 		.file = filp->private_data,
 		.nonblock = filp->f_flags & O_NONBLOCK,
+		.given_fd = -1,
 		.arg = &arg,
 	};
 	u32 user_size;
@@ -353,10 +390,8 @@ static long tdma_cdev_ioctl(struct file *filp, unsigned int cmd,
 	if (ret)
 		return ret;
 	ret = op->handler(&call);
-	if (!op->results || (ret && !call.report))
-		return ret;
-	if (copy_to_user((void __user *)user, &arg,
-			 min(op->size, user_size)))
+	if (op->results && (!ret || call.report) &&
+	    copy_to_user((void __user *)user, &arg, min(op->size, user_size)))
 		ret = -EFAULT;
 	tdma_call_finish(&call, !ret);
 	return ret;

@@ -6,6 +6,7 @@
 #ifndef TDMA_COMPAT_H
 #define TDMA_COMPAT_H
 
+#include <linux/eventfd.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/version.h>
@@ -17,6 +18,15 @@ static inline void tdma_vm_flags_set(struct vm_area_struct *vma,
 	vm_flags_set(vma, flags);
 #else
 	vma->vm_flags |= flags;
+#endif
+}
+
+static inline void tdma_eventfd_signal(struct eventfd_ctx *eventfd)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(eventfd);
+#else
+	eventfd_signal(eventfd, 1);
 #endif
 }
 

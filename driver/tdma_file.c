@@ -7,12 +7,16 @@
  * file's generation is stale, and the end of the PCI binding. In both cases
  * all jobs are handed back first; what remains is memory, freed at close.
  */
+#include <linux/eventfd.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "tdma_compat.h"
 #include "tdma_device.h"
 #include "tdma_dmabuf.h"
 #include "tdma_file.h"
+#include "tdma_held.h"
+#include "tdma_outfence.h"
 
 /* ---- the queue's view of the file; called with the queue's lock held ---- */
 
@@ -28,6 +32,10 @@ static void tdma_file_job_done(struct tdma_queue *queue, struct tdma_job *job)
 			tdma_buffer_put_atomic(fjob->buffers[i]);
 	fjob->over = true;
 	list_add_tail(&fjob->node, &file->done);
+	tdma_outfence_done(fjob);
+	tdma_held_poke(file);
+	if (file->eventfd)
+		tdma_eventfd_signal(file->eventfd);
 }
 
 static void tdma_file_event(struct tdma_queue *queue)
@@ -35,6 +43,7 @@ static void tdma_file_event(struct tdma_queue *queue)
 	struct tdma_file *file = container_of(queue, struct tdma_file, queue);
 
 	wake_up_all(&file->wait);
+	tdma_held_poke(file);
 }
 
 static const struct tdma_queue_ops tdma_file_queue_ops = {
@@ -157,6 +166,8 @@ struct tdma_file *tdma_file_open(struct tdma_device *tdev,
 	init_waitqueue_head(&file->wait);
 	hash_init(file->jobs);
 	INIT_LIST_HEAD(&file->done);
+	tdma_held_init(file);
+	tdma_outfence_init(file);
 
 	down_read(&tdev->lock);
 	ret = tdma_file_init(file);
@@ -203,8 +214,10 @@ static void tdma_file_free_jobs(struct tdma_file *file)
 {
 	struct tdma_file_job *job, *next;
 
-	list_for_each_entry_safe(job, next, &file->done, node)
+	list_for_each_entry_safe(job, next, &file->done, node) {
+		kfree(job->slots);
 		kfree(job);
+	}
 }
 
 /**
@@ -221,6 +234,9 @@ void tdma_file_close(struct tdma_file *file)
 	unsigned long handle;
 
 	tdma_file_stop(file);
+	tdma_held_fini(file);
+	tdma_outfence_fini(file);
+	tdma_file_set_eventfd(file, -1);
 	xa_for_each(&file->buffers, handle, buf)
 		tdma_buffer_put(buf);
 	xa_destroy(&file->buffers);
@@ -307,8 +323,49 @@ void tdma_file_end(struct tdma_file *file)
  */
 bool tdma_file_full(const struct tdma_file *file, u32 slots)
 {
-	return file->nr_jobs >= TDMA_FILE_MAX_JOBS ||
-	       tdma_queue_room(&file->queue) < slots;
+	if (file->nr_jobs >= TDMA_FILE_MAX_JOBS)
+		return true;
+	return list_empty(&file->held) && tdma_queue_room(&file->queue) < slots;
+}
+
+/**
+ * tdma_file_find_job - find a job by its number
+ * @file: the file; the lock of its queue is held
+ * @number: the number
+ *
+ * Return: the job, or NULL.
+ */
+struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number)
+{
+	struct tdma_file_job *job;
+
+	hash_for_each_possible(file->jobs, job, hash, number)
+		if (job->number == number)
+			return job;
+	return NULL;
+}
+
+/**
+ * tdma_file_set_eventfd - choose what is told of each job that is over
+ * @file: the file
+ * @fd: an eventfd, or -1 for none
+ *
+ * Return: 0, or -EBADF or -EINVAL if @fd is no eventfd.
+ */
+int tdma_file_set_eventfd(struct tdma_file *file, int fd)
+{
+	struct eventfd_ctx *eventfd = NULL;
+
+	if (fd != -1)
+		eventfd = eventfd_ctx_fdget(fd);
+	if (IS_ERR(eventfd))
+		return PTR_ERR(eventfd);
+	spin_lock_irq(&file->queue.lock);
+	swap(file->eventfd, eventfd);
+	spin_unlock_irq(&file->queue.lock);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	return 0;
 }
 
 /* ---- buffers ---- */

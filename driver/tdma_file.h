@@ -5,6 +5,7 @@
 #ifndef TDMA_FILE_H
 #define TDMA_FILE_H
 
+#include <linux/dma-fence.h>
 #include <linux/fs.h>
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
@@ -18,7 +19,9 @@
 #include "tdma_queue.h"
 
 struct dma_buf;
+struct eventfd_ctx;
 struct seq_file;
+struct sync_file;
 struct tdma_device;
 
 /* Jobs of one file that may be unfinished or unread */
@@ -30,9 +33,15 @@ struct tdma_device;
  * struct tdma_file_job - a job of a file
  * @job: its place in the ring
  * @hash: in tdma_file.jobs
- * @node: in tdma_file.done
+ * @node: in tdma_file.held, then in tdma_file.done
  * @number: what user space knows it by
  * @over: @job.record is final
+ * @held: not yet in the ring
+ * @late: its time with an out-fence is up
+ * @pushed: when it went into the ring, in jiffies
+ * @slots: descriptor and extension block while @held
+ * @in_fence: what it waits for, or NULL
+ * @out_fence: what tells of its end, or NULL
  * @buffers: what it uses, until it is over
  */
 struct tdma_file_job {
@@ -41,6 +50,12 @@ struct tdma_file_job {
 	struct list_head node;
 	u64 number;
 	bool over;
+	bool held;
+	bool late;
+	unsigned long pushed;
+	struct tdma_desc *slots;
+	struct dma_fence *in_fence;
+	struct dma_fence *out_fence;
 	struct tdma_buffer *buffers[TDMA_DESC_SIDES];
 };
 
@@ -51,14 +66,21 @@ struct tdma_file_job {
  * @mapping: address space of the device node
  * @generation: of the device when the file was opened
  * @ctx: segment table
- * @lock: protects @buffers and @next_job, and keeps submissions apart
+ * @lock: protects @buffers, @next_job and @held_armed, and keeps submissions
+ *	apart, among them those of @held_work
  * @buffers: &struct tdma_buffer by handle
  * @next_job: number of the next job
+ * @held_armed: @held_cb is with the in-fence of the first held job
+ * @held_cb: tells when it signals
+ * @held_work: moves held jobs into the ring
+ * @fence_watch: ends jobs that keep out-fences from signalling
  * @queue: hardware queue; its lock protects what follows
  * @wait: woken by each interrupt of the queue and when a job is taken
  * @jobs: all jobs, by number
  * @nr_jobs: how many there are
+ * @held: jobs that are not yet in the ring, oldest first
  * @done: jobs that are over, oldest first
+ * @eventfd: told of each job that is over, or NULL
  */
 struct tdma_file {
 	struct tdma_device *tdev;
@@ -67,15 +89,22 @@ struct tdma_file {
 	u32 generation;
 	struct tdma_context ctx;
 
-	struct mutex lock;	/* @buffers, @next_job */
+	struct mutex lock;	/* @buffers, @next_job, @held_armed */
 	struct xarray buffers;
 	u64 next_job;
+	bool held_armed;
+	struct dma_fence_cb held_cb;
+	struct work_struct held_work;
+
+	struct delayed_work fence_watch;
 
 	struct tdma_queue queue;
 	wait_queue_head_t wait;
 	DECLARE_HASHTABLE(jobs, 8);
 	unsigned int nr_jobs;
+	struct list_head held;
 	struct list_head done;
+	struct eventfd_ctx *eventfd;
 };
 
 struct tdma_file *tdma_file_open(struct tdma_device *tdev,
@@ -86,6 +115,8 @@ void tdma_files_detach(struct tdma_device *tdev);
 int tdma_file_begin(struct tdma_file *file);
 void tdma_file_end(struct tdma_file *file);
 bool tdma_file_full(const struct tdma_file *file, u32 slots);
+struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number);
+int tdma_file_set_eventfd(struct tdma_file *file, int fd);
 
 int tdma_file_add_buffer(struct tdma_file *file, struct tdma_buffer *buf);
 int tdma_file_free_buffer(struct tdma_file *file, u32 handle);
@@ -95,8 +126,9 @@ int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma);
 void tdma_file_show(struct tdma_file *file, struct seq_file *seq);
 
 int tdma_file_submit(struct tdma_file *file, struct tdma_submit *arg,
-		     bool nonblock);
+		     bool nonblock, struct sync_file **out);
 int tdma_file_wait(struct tdma_file *file, struct tdma_wait *arg);
+int tdma_file_wait_many(struct tdma_file *file, struct tdma_wait_many *arg);
 __poll_t tdma_file_poll(struct tdma_file *file, struct file *filp,
 			struct poll_table_struct *table);
 

@@ -6,13 +6,18 @@
  * device gets is that copy. A call sleeps for room only while it has queued
  * nothing, so that the jobs of one call have consecutive numbers.
  */
+#include <linux/file.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/sync_file.h>
 #include <linux/uaccess.h>
 
 #include "tdma_device.h"
+#include "tdma_fence.h"
 #include "tdma_file.h"
+#include "tdma_held.h"
+#include "tdma_outfence.h"
 
 /* Slots looked at per call: as many as a ring has room for */
 #define TDMA_SUBMIT_BATCH	256U
@@ -28,11 +33,15 @@
  * @count: slots copied
  * @rest: why the copy ends where it ends: 0 = there are no more slots, -EAGAIN
  *	= they are for the next call, else the error of the next slot
+ * @in_fence: the jobs wait for it, or NULL
+ * @out_fence: the last job signals it, or NULL
  */
 struct tdma_batch {
 	struct tdma_desc *slots;
 	u32 count;
 	int rest;
+	struct dma_fence *in_fence;
+	struct dma_fence *out_fence;
 };
 
 static int tdma_copy_slot(struct tdma_desc *slot, const struct tdma_submit *arg,
@@ -147,6 +156,19 @@ static int tdma_check_one(struct tdma_file *file, struct tdma_file_job *job,
 	return tdma_desc_check(desc, ext, &limits, segments, report);
 }
 
+static void tdma_register_job(struct tdma_file *file,
+			      struct tdma_file_job *job)
+{
+	unsigned int i;
+
+	for (i = 0; i < TDMA_DESC_SIDES; i++)
+		if (job->buffers[i])
+			tdma_buffer_get(job->buffers[i]);
+	job->number = file->next_job++;
+	hash_add(file->jobs, &job->hash, job->number);
+	file->nr_jobs++;
+}
+
 /* Put a checked job into the ring, or say that it is full. */
 static int tdma_push_one(struct tdma_file *file, struct tdma_file_job *job,
 			 const struct tdma_desc *desc,
@@ -155,23 +177,59 @@ static int tdma_push_one(struct tdma_file *file, struct tdma_file_job *job,
 	u32 slots = desc->flags & TDMA_DESC_EXT ? 2 : 1;
 	struct tdma_queue *queue = &file->queue;
 	int ret = -EAGAIN;
-	unsigned int i;
 
 	lockdep_assert_held(&file->lock);
 	spin_lock_irq(&queue->lock);
 	tdma_queue_reap(queue);
 	if (!tdma_file_full(file, slots)) {
-		for (i = 0; i < TDMA_DESC_SIDES; i++)
-			if (job->buffers[i])
-				tdma_buffer_get(job->buffers[i]);
-		job->number = file->next_job++;
-		hash_add(file->jobs, &job->hash, job->number);
-		file->nr_jobs++;
+		tdma_register_job(file, job);
+		job->pushed = jiffies;
 		tdma_queue_push(queue, &job->job, desc, ext);
 		ret = 0;
 	}
 	spin_unlock_irq(&queue->lock);
 	return ret;
+}
+
+/* The same for a job that cannot go into the ring yet. */
+static int tdma_hold_one(struct tdma_file *file, struct tdma_file_job *job,
+			 const struct tdma_desc *desc,
+			 const struct tdma_desc_ext *ext,
+			 struct dma_fence *fence)
+{
+	struct tdma_queue *queue = &file->queue;
+	int ret;
+
+	ret = tdma_held_prepare(job, desc, ext);
+	if (ret)
+		return ret;
+	spin_lock_irq(&queue->lock);
+	if (queue->state == TDMA_QUEUE_DEAD) {
+		ret = -ENODEV;
+	} else if (file->nr_jobs >= TDMA_FILE_MAX_JOBS) {
+		ret = -EAGAIN;
+	} else {
+		tdma_register_job(file, job);
+		tdma_held_add(file, job, fence);
+	}
+	spin_unlock_irq(&queue->lock);
+	return ret;
+}
+
+/* Jobs of a file run in order: one held, those behind it are held, too. */
+static int tdma_queue_one(struct tdma_file *file, struct tdma_file_job *job,
+			  const struct tdma_desc *desc,
+			  const struct tdma_desc_ext *ext,
+			  struct dma_fence *fence)
+{
+	bool hold;
+
+	spin_lock_irq(&file->queue.lock);
+	hold = fence || !list_empty(&file->held);
+	spin_unlock_irq(&file->queue.lock);
+	/* Nobody else adds held jobs: the file's lock is held. */
+	return hold ? tdma_hold_one(file, job, desc, ext, fence) :
+		      tdma_push_one(file, job, desc, ext);
 }
 
 /* Check and queue slot @i of a batch. Returns the slots used, or an error. */
@@ -196,9 +254,10 @@ static int tdma_submit_one(struct tdma_file *file,
 	ret = tdma_check_one(file, job, desc, ext, report);
 	if (!ret) {
 		tdma_add_irq_flags(desc);
-		ret = tdma_push_one(file, job, desc, ext);
+		ret = tdma_queue_one(file, job, desc, ext, batch->in_fence);
 	}
 	if (ret) {
+		kfree(job->slots);
 		kfree(job);
 		return ret;
 	}
@@ -212,7 +271,19 @@ static void tdma_kick(struct tdma_file *file)
 	spin_lock_irq(&queue->lock);
 	if (queue->state == TDMA_QUEUE_ON)
 		tdma_queue_kick(queue);
+	tdma_held_poke(file);
 	spin_unlock_irq(&queue->lock);
+}
+
+/* Jobs have been queued: let the last one signal the out-fence, and go. */
+static void tdma_submit_go(struct tdma_file *file, struct tdma_batch *batch)
+{
+	lockdep_assert_held(&file->lock);
+	if (batch->out_fence) {
+		tdma_outfence_attach(file, file->next_job - 1,
+				     dma_fence_get(batch->out_fence));
+	}
+	tdma_kick(file);
 }
 
 static void tdma_report_error(struct tdma_submit *arg, u32 index,
@@ -228,8 +299,7 @@ static void tdma_report_error(struct tdma_submit *arg, u32 index,
 }
 
 /* Queue what fits. Returns 0 if that was anything, else why not. */
-static int tdma_submit_batch(struct tdma_file *file,
-			     const struct tdma_batch *batch,
+static int tdma_submit_batch(struct tdma_file *file, struct tdma_batch *batch,
 			     struct tdma_submit *arg)
 {
 	struct tdma_desc_report report = { };
@@ -248,7 +318,7 @@ static int tdma_submit_batch(struct tdma_file *file,
 		i += ret;
 	}
 	if (i)
-		tdma_kick(file);
+		tdma_submit_go(file, batch);
 	mutex_unlock(&file->lock);
 	tdma_file_end(file);
 
@@ -273,7 +343,10 @@ static bool tdma_room_or_dead(struct tdma_file *file, u32 slots)
 
 static int tdma_submit_check(const struct tdma_submit *arg)
 {
-	if (arg->flags & ~TDMA_SUBMIT_NONBLOCK)
+	if (arg->flags & ~(TDMA_SUBMIT_NONBLOCK | TDMA_SUBMIT_IN_FENCE |
+			   TDMA_SUBMIT_OUT_FENCE))
+		return -EINVAL;
+	if (!(arg->flags & TDMA_SUBMIT_IN_FENCE) && arg->in_fence)
 		return -EINVAL;
 	if (!arg->count || arg->stride < sizeof(struct tdma_desc))
 		return -EINVAL;
@@ -282,19 +355,59 @@ static int tdma_submit_check(const struct tdma_submit *arg)
 	return 0;
 }
 
+static int tdma_batch_fences(struct tdma_batch *batch,
+			     const struct tdma_submit *arg)
+{
+	if (arg->flags & TDMA_SUBMIT_IN_FENCE) {
+		batch->in_fence = sync_file_get_fence(arg->in_fence);
+		if (!batch->in_fence)
+			return -EBADF;
+	}
+	if (arg->flags & TDMA_SUBMIT_OUT_FENCE) {
+		batch->out_fence = tdma_fence_new();
+		if (!batch->out_fence)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void tdma_batch_free(struct tdma_batch *batch)
+{
+	dma_fence_put(batch->in_fence);
+	dma_fence_put(batch->out_fence);
+	kvfree(batch->slots);
+}
+
+static int tdma_submit_sleep(struct tdma_file *file, struct tdma_batch *batch,
+			     struct tdma_submit *arg, bool nonblock)
+{
+	u32 slots = batch->slots[0].flags & TDMA_DESC_EXT ? 2 : 1;
+	int ret;
+
+	do {
+		ret = tdma_submit_batch(file, batch, arg);
+		if (ret != -EAGAIN || nonblock)
+			break;
+		ret = wait_event_interruptible(file->wait,
+					       tdma_room_or_dead(file, slots));
+	} while (!ret);
+	return ret;
+}
+
 /**
  * tdma_file_submit - TDMA_IOC_SUBMIT
  * @file: the file
  * @arg: the checked copy of the argument; results are written to it
  * @nonblock: the file is O_NONBLOCK
+ * @out: an open sync_file, if one was asked for and something was queued
  *
  * Return: 0 or a negative errno, see &struct tdma_submit.
  */
 int tdma_file_submit(struct tdma_file *file, struct tdma_submit *arg,
-		     bool nonblock)
+		     bool nonblock, struct sync_file **out)
 {
 	struct tdma_batch batch = { };
-	u32 slots;
+	struct sync_file *sync = NULL;
 	int ret;
 
 	arg->accepted = 0;
@@ -310,18 +423,20 @@ int tdma_file_submit(struct tdma_file *file, struct tdma_submit *arg,
 	nonblock |= arg->flags & TDMA_SUBMIT_NONBLOCK;
 
 	ret = tdma_batch_copy(&batch, arg);
-	if (ret)
-		goto out_free;
-	slots = batch.slots[0].flags & TDMA_DESC_EXT ? 2 : 1;
-	do {
-		ret = tdma_submit_batch(file, &batch, arg);
-		if (ret != -EAGAIN || nonblock)
-			break;
-		ret = wait_event_interruptible(file->wait,
-					       tdma_room_or_dead(file, slots));
-	} while (!ret);
-
-out_free:
-	kvfree(batch.slots);
+	if (!ret)
+		ret = tdma_batch_fences(&batch, arg);
+	if (!ret && batch.out_fence) {
+		sync = sync_file_create(batch.out_fence);
+		if (!sync)
+			ret = -ENOMEM;
+	}
+	if (!ret)
+		ret = tdma_submit_sleep(file, &batch, arg, nonblock);
+	if (sync && ret) {
+		fput(sync->file);
+		sync = NULL;
+	}
+	*out = sync;
+	tdma_batch_free(&batch);
 	return ret;
 }

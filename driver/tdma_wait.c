@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TDMA_IOC_WAIT and poll().
+ * TDMA_IOC_WAIT, TDMA_IOC_WAIT_MANY and poll().
  *
  * Every interrupt of the queue wakes every waiter of the file, and each looks
  * for itself. Between interrupts they look by timer as well: partial progress
@@ -10,22 +10,14 @@
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "tdma_device.h"
 #include "tdma_file.h"
 
 #define TDMA_LOOK_PROGRESS_NS	(2 * NSEC_PER_MSEC)
 #define TDMA_LOOK_END_NS	(100 * NSEC_PER_MSEC)
-
-static struct tdma_file_job *tdma_find_job(struct tdma_file *file, u64 number)
-{
-	struct tdma_file_job *job;
-
-	hash_for_each_possible(file->jobs, job, hash, number)
-		if (job->number == number)
-			return job;
-	return NULL;
-}
 
 /* The job the call is about; ERR_PTR(-EAGAIN) if it may still come. */
 static struct tdma_file_job *tdma_wanted_job(struct tdma_file *file,
@@ -34,7 +26,7 @@ static struct tdma_file_job *tdma_wanted_job(struct tdma_file *file,
 	struct tdma_file_job *job;
 
 	if (!(arg->flags & TDMA_WAIT_ANY)) {
-		job = tdma_find_job(file, arg->job);
+		job = tdma_file_find_job(file, arg->job);
 		return job ?: ERR_PTR(-ENOENT);
 	}
 	job = list_first_entry_or_null(&file->done, struct tdma_file_job,
@@ -62,6 +54,7 @@ static void tdma_take_job(struct tdma_file *file, struct tdma_file_job *job)
 	hash_del(&job->hash);
 	list_del(&job->node);
 	file->nr_jobs--;
+	kfree(job->slots);
 	kfree(job);
 	wake_up_all(&file->wait);
 }
@@ -76,6 +69,8 @@ static int tdma_look_locked(struct tdma_file *file, struct tdma_wait *arg)
 	job = tdma_wanted_job(file, arg);
 	if (IS_ERR(job))
 		return PTR_ERR(job);
+	if (job->held)
+		return -EAGAIN;
 	if (!job->over) {
 		tdma_queue_progress(&file->queue, &job->job, &arg->record);
 		return tdma_came_far_enough(arg) ? 0 : -EAGAIN;
@@ -148,6 +143,83 @@ int tdma_file_wait(struct tdma_file *file, struct tdma_wait *arg)
 		ret = tdma_sleep(arg->deadline_ns, look_ns);
 	} while (!ret);
 	finish_wait(&file->wait, &entry);
+	return ret;
+}
+
+/* ---- waiting for several jobs ---- */
+
+/* 0 if there are enough jobs over; @arg->index is the first that decided it. */
+static int tdma_look_many(struct tdma_file *file, struct tdma_wait_many *arg,
+			  const u64 *numbers)
+{
+	bool all = arg->flags & TDMA_WAIT_ALL;
+	struct tdma_file_job *job;
+	int ret = all ? 0 : -EAGAIN;
+	bool decided = false;
+	u32 i;
+
+	spin_lock_irq(&file->queue.lock);
+	if (file->queue.state == TDMA_QUEUE_DEAD) {
+		spin_unlock_irq(&file->queue.lock);
+		return -ENODEV;
+	}
+	tdma_queue_reap(&file->queue);
+	for (i = 0; i < arg->count; i++) {
+		job = tdma_file_find_job(file, numbers[i]);
+		if (!job) {
+			ret = -ENOENT;
+			arg->index = i;
+			break;
+		}
+		if (job->over == all || decided)
+			continue;
+		decided = true;
+		ret = job->over ? 0 : -EAGAIN;
+		arg->index = i;
+	}
+	spin_unlock_irq(&file->queue.lock);
+	return ret;
+}
+
+static int tdma_sleep_many(struct tdma_file *file, struct tdma_wait_many *arg,
+			   const u64 *numbers)
+{
+	DEFINE_WAIT(entry);
+	int ret;
+
+	do {
+		prepare_to_wait(&file->wait, &entry, TASK_INTERRUPTIBLE);
+		ret = tdma_look_many(file, arg, numbers);
+		if (ret != -EAGAIN)
+			break;
+		ret = tdma_sleep(arg->deadline_ns, TDMA_LOOK_END_NS);
+	} while (!ret);
+	finish_wait(&file->wait, &entry);
+	return ret;
+}
+
+/**
+ * tdma_file_wait_many - TDMA_IOC_WAIT_MANY
+ * @file: the file
+ * @arg: the checked copy of the argument; results are written to it
+ *
+ * Return: 0 or a negative errno, see &struct tdma_wait_many.
+ */
+int tdma_file_wait_many(struct tdma_file *file, struct tdma_wait_many *arg)
+{
+	u64 *numbers;
+	int ret;
+
+	if (arg->flags & ~TDMA_WAIT_ALL || arg->reserved || !arg->count ||
+	    arg->count > TDMA_FILE_MAX_JOBS)
+		return -EINVAL;
+	arg->index = 0;
+	numbers = memdup_user(u64_to_user_ptr(arg->jobs),
+			      arg->count * sizeof(*numbers));
+	if (IS_ERR(numbers))
+		return PTR_ERR(numbers);
+	ret = tdma_sleep_many(file, arg, numbers);
+	kfree(numbers);
 	return ret;
 }
 

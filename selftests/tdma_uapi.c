@@ -130,7 +130,9 @@ LAYOUT(tdma_submit, error_index, 40);
 LAYOUT(tdma_submit, error_field, 44);
 LAYOUT(tdma_submit, error_dim, 46);
 LAYOUT(tdma_submit, error_side, 47);
-LAYOUT_SIZE(tdma_submit, 48);
+LAYOUT(tdma_submit, in_fence, 48);
+LAYOUT(tdma_submit, out_fence, 52);
+LAYOUT_SIZE(tdma_submit, 56);
 
 LAYOUT(tdma_wait, size, 0);
 LAYOUT(tdma_wait, flags, 4);
@@ -141,6 +143,35 @@ LAYOUT(tdma_wait, min_dst_done, 32);
 LAYOUT(tdma_wait, record, 40);
 LAYOUT_SIZE(tdma_wait, 104);
 
+LAYOUT(tdma_buf_export, size, 0);
+LAYOUT(tdma_buf_export, flags, 4);
+LAYOUT(tdma_buf_export, handle, 8);
+LAYOUT(tdma_buf_export, fd, 12);
+LAYOUT_SIZE(tdma_buf_export, 16);
+
+LAYOUT(tdma_buf_import, size, 0);
+LAYOUT(tdma_buf_import, flags, 4);
+LAYOUT(tdma_buf_import, fd, 8);
+LAYOUT(tdma_buf_import, handle, 12);
+LAYOUT(tdma_buf_import, length, 16);
+LAYOUT(tdma_buf_import, mmap_offset, 24);
+LAYOUT_SIZE(tdma_buf_import, 32);
+
+LAYOUT(tdma_wait_many, size, 0);
+LAYOUT(tdma_wait_many, flags, 4);
+LAYOUT(tdma_wait_many, jobs, 8);
+LAYOUT(tdma_wait_many, deadline_ns, 16);
+LAYOUT(tdma_wait_many, count, 24);
+LAYOUT(tdma_wait_many, index, 28);
+LAYOUT(tdma_wait_many, reserved, 32);
+LAYOUT_SIZE(tdma_wait_many, 40);
+
+LAYOUT(tdma_eventfd, size, 0);
+LAYOUT(tdma_eventfd, flags, 4);
+LAYOUT(tdma_eventfd, fd, 8);
+LAYOUT(tdma_eventfd, reserved, 12);
+LAYOUT_SIZE(tdma_eventfd, 16);
+
 /* Any ioctl's argument, with room for the tail of a newer program. */
 union args {
 	__u32 size;
@@ -150,6 +181,10 @@ union args {
 	struct tdma_buf_free free;
 	struct tdma_submit submit;
 	struct tdma_wait wait;
+	struct tdma_buf_export export;
+	struct tdma_buf_import import;
+	struct tdma_wait_many many;
+	struct tdma_eventfd eventfd;
 	unsigned char bytes[256];
 };
 
@@ -168,6 +203,7 @@ FIXTURE(cmd)
 	unsigned char *data;		/* a page to pin */
 	unsigned char *guarded;		/* a page before one of PROT_NONE */
 	struct tdma_desc nop;
+	__u64 job;
 };
 
 FIXTURE_VARIANT(cmd)
@@ -212,6 +248,30 @@ FIXTURE_VARIANT_ADD(cmd, wait)
 	.size = sizeof(struct tdma_wait),
 };
 
+FIXTURE_VARIANT_ADD(cmd, buf_export)
+{
+	.request = TDMA_IOC_BUF_EXPORT,
+	.size = sizeof(struct tdma_buf_export),
+};
+
+FIXTURE_VARIANT_ADD(cmd, buf_import)
+{
+	.request = TDMA_IOC_BUF_IMPORT,
+	.size = sizeof(struct tdma_buf_import),
+};
+
+FIXTURE_VARIANT_ADD(cmd, wait_many)
+{
+	.request = TDMA_IOC_WAIT_MANY,
+	.size = sizeof(struct tdma_wait_many),
+};
+
+FIXTURE_VARIANT_ADD(cmd, eventfd)
+{
+	.request = TDMA_IOC_EVENTFD,
+	.size = sizeof(struct tdma_eventfd),
+};
+
 FIXTURE_SETUP(cmd)
 {
 	self->page = tdma_page_size();
@@ -232,6 +292,20 @@ FIXTURE_SETUP(cmd)
 FIXTURE_TEARDOWN(cmd)
 {
 	close(self->fd);
+}
+
+static int a_dmabuf(int fd)
+{
+	struct tdma_buf_export arg = {
+		.size = sizeof(arg),
+		.flags = TDMA_BUF_READ,
+	};
+	__u64 offset;
+
+	if (tdma_alloc(fd, TDMA_ALLOC_HOST, 1, &arg.handle, &offset) ||
+	    call(fd, TDMA_IOC_BUF_EXPORT, &arg))
+		return -1;
+	return arg.fd;
 }
 
 /* An argument with which the ioctl succeeds, once. */
@@ -265,6 +339,25 @@ static union args valid_args(struct __test_metadata *_metadata,
 		EXPECT_EQ(0, tdma_submit(self->fd, &self->nop, 1, &report));
 		args.wait.job = report.first_job;
 		args.wait.deadline_ns = tdma_patience();
+		break;
+	case TDMA_IOC_BUF_EXPORT:
+		EXPECT_EQ(0, tdma_alloc(self->fd, TDMA_ALLOC_HOST, 1,
+					&args.export.handle, &offset));
+		args.export.flags = TDMA_BUF_READ;
+		break;
+	case TDMA_IOC_BUF_IMPORT:
+		args.import.flags = TDMA_BUF_READ;
+		args.import.fd = a_dmabuf(self->fd);
+		break;
+	case TDMA_IOC_WAIT_MANY:
+		EXPECT_EQ(0, tdma_submit(self->fd, &self->nop, 1, &report));
+		self->job = report.first_job;
+		args.many.jobs = (uintptr_t)&self->job;
+		args.many.count = 1;
+		args.many.deadline_ns = tdma_patience();
+		break;
+	case TDMA_IOC_EVENTFD:
+		args.eventfd.fd = -1;
 		break;
 	}
 	args.size = _IOC_SIZE(request);
@@ -364,13 +457,18 @@ TEST_F(cmd, bad_pointer)
 	EXPECT_EQ(-EFAULT, call(self->fd, variant->request, end - 4));
 }
 
+static bool has_results(unsigned long request)
+{
+	return request != TDMA_IOC_BUF_FREE && request != TDMA_IOC_EVENTFD;
+}
+
 /*
  * Where results cannot be delivered, nothing happens: the same call works once
- * they can. BUF_FREE has none to deliver.
+ * they can.
  */
 TEST_F(cmd, result_not_writable)
 {
-	bool has_result = variant->request != TDMA_IOC_BUF_FREE;
+	bool has_result = has_results(variant->request);
 	union args args = valid_args(_metadata, self, variant->request);
 	long pins = tdma_pins();
 
@@ -381,14 +479,14 @@ TEST_F(cmd, result_not_writable)
 	EXPECT_EQ(pins, tdma_pins_settle(pins));
 	ASSERT_EQ(0, mprotect(self->guarded, self->page,
 			      PROT_READ | PROT_WRITE));
-	EXPECT_EQ(has_result ? 0 : -ENOENT,
+	EXPECT_EQ(variant->request == TDMA_IOC_BUF_FREE ? -ENOENT : 0,
 		  call(self->fd, variant->request, self->guarded));
 }
 
 /* The same for a structure whose last bytes alone cannot be written. */
 TEST_F(cmd, result_partly_writable)
 {
-	bool has_result = variant->request != TDMA_IOC_BUF_FREE;
+	bool has_result = has_results(variant->request);
 	union args args = valid_args(_metadata, self, variant->request);
 	long pins = tdma_pins();
 	unsigned char *pages;
@@ -405,7 +503,7 @@ TEST_F(cmd, result_partly_writable)
 	EXPECT_EQ(pins, tdma_pins_settle(pins));
 	ASSERT_EQ(0, mprotect(pages + self->page, self->page,
 			      PROT_READ | PROT_WRITE));
-	EXPECT_EQ(has_result ? 0 : -ENOENT,
+	EXPECT_EQ(variant->request == TDMA_IOC_BUF_FREE ? -ENOENT : 0,
 		  call(self->fd, variant->request, user));
 }
 
@@ -443,7 +541,7 @@ TEST_F(uapi, unknown_ioctl)
 {
 	union args args = { .size = sizeof(struct tdma_query) };
 
-	for (unsigned int nr = 6; nr < 256; nr++) {
+	for (unsigned int nr = _IOC_NR(TDMA_IOC_EVENTFD) + 1; nr < 256; nr++) {
 		EXPECT_EQ(-ENOTTY,
 			  call(self->fd, _IOWR(TDMA_IOC_MAGIC, nr,
 					       struct tdma_query), &args));
@@ -585,7 +683,7 @@ TEST_F(uapi, submit_flags)
 		.stride = sizeof(self->nop),
 	};
 
-	for (int bit = 1; bit < 32; bit++) {
+	for (int bit = 3; bit < 32; bit++) {
 		submit.flags = 1U << bit;
 		EXPECT_EQ(-EINVAL, call(self->fd, TDMA_IOC_SUBMIT, &submit))
 			TH_LOG("bit %d", bit);
@@ -665,7 +763,10 @@ TEST_F(uapi, submit_results)
 	submit.descs = (uintptr_t)&self->nop;
 	submit.count = 1;
 	submit.stride = sizeof(self->nop);
+	submit.in_fence = 0;
+	submit.out_fence = 5;
 	ASSERT_EQ(0, call(self->fd, TDMA_IOC_SUBMIT, &submit));
+	EXPECT_EQ(-1, submit.out_fence);
 	EXPECT_EQ(1, submit.accepted);
 	EXPECT_EQ(1, submit.first_job);
 	EXPECT_EQ(0, submit.error_status);

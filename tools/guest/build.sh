@@ -46,6 +46,8 @@ build_selftests() {
 	mkdir -p "$target"
 	rsync -rlc "$(kernel_source)/scripts" "$(kernel_source)/tools" "$KSFT/"
 	rsync -rlc "$TDMA_TOP/selftests/" "$target/"
+	# Where the tests' Makefile looks whether it has changed.
+	rsync -rlc "$TDMA_TOP/uapi" "$KSFT/tools/testing/selftests/"
 	rm -rf "$KSFT_INSTALL"
 	make -C "$KSFT/tools/testing/selftests" TARGETS=tensordma \
 		USERLDFLAGS=-static KHDR_INCLUDES="-isystem $TDMA_TOP/uapi" \

@@ -195,6 +195,10 @@ struct tdma_buf_import {
 
 /* Do not sleep for room: accept what fits now. */
 #define TDMA_SUBMIT_NONBLOCK	(1U << 0)
+/* The jobs wait for the sync_file @in_fence. */
+#define TDMA_SUBMIT_IN_FENCE	(1U << 1)
+/* @out_fence becomes a sync_file that signals when the last job is over. */
+#define TDMA_SUBMIT_OUT_FENCE	(1U << 2)
 
 /**
  * struct tdma_submit - queue tensor descriptors (TDMA_IOC_SUBMIT)
@@ -216,16 +220,29 @@ struct tdma_buf_import {
  * @error_field: out: byte offset in the descriptor of the field at fault
  * @error_dim: out: dimension at fault, or %TDMA_DIM_NONE
  * @error_side: out: TDMA_SIDE_*
+ * @in_fence: with %TDMA_SUBMIT_IN_FENCE: file descriptor of a sync_file, else 0
+ * @out_fence: out: with %TDMA_SUBMIT_OUT_FENCE: file descriptor of a sync_file
+ *	for the last job queued, close-on-exec; else -1
  *
  * Descriptors of one file run in order of submission. Each job ends in one
  * completion that stays until it is taken by TDMA_IOC_WAIT. A file with
  * max_jobs jobs unfinished or not taken is full: a call that may sleep then
  * waits for another thread to take completions, or for a signal.
  *
+ * The call does not wait for the in-fence; jobs behind it wait with it. If it
+ * signals an error the jobs of the call end ABORTED and nothing moves.
+ *
+ * Others may wait for an out-fence where they can neither be interrupted nor
+ * free memory. It therefore signals in bounded time: if its job is not over
+ * when it has been in the queue for fence_timeout_ms (a parameter of the
+ * module, 10 s), all jobs in the queue end ABORTED. The fence carries -EIO for
+ * a job that failed, -ETIMEDOUT and -ECANCELED for one that was ended.
+ *
  * Returns 0 if at least one descriptor was queued. Otherwise an error:
  * EINVAL, EOVERFLOW or EOPNOTSUPP with the error report filled in; ENOENT for
  * an unknown segment; EACCES for a buffer without the permission; EAGAIN if
- * the queue is full and the call must not sleep; EINTR by a signal.
+ * the queue is full and the call must not sleep; EINTR by a signal; EBADF if
+ * @in_fence is no sync_file; EMFILE.
  */
 struct tdma_submit {
 	__u32	size;
@@ -240,6 +257,8 @@ struct tdma_submit {
 	__u16	error_field;
 	__u8	error_dim;
 	__u8	error_side;
+	__s32	in_fence;
+	__s32	out_fence;
 };
 
 /* Leave the completion in place, so that it can be waited for again. */
@@ -279,6 +298,54 @@ struct tdma_wait {
 	struct tdma_record record;
 };
 
+/* Return when all jobs are over, not when the first one is. */
+#define TDMA_WAIT_ALL		(1U << 0)
+
+/**
+ * struct tdma_wait_many - wait for any or all of some jobs (TDMA_IOC_WAIT_MANY)
+ * @size: sizeof(struct tdma_wait_many)
+ * @flags: 0 or %TDMA_WAIT_ALL
+ * @jobs: user pointer to @count job numbers, 64 bits each
+ * @deadline_ns: CLOCK_MONOTONIC; in the past (0) = do not sleep
+ * @count: 1 to max_jobs
+ * @index: out: place in @jobs of the first that is over, with ALL 0
+ * @reserved: zero
+ *
+ * No completion is taken: TDMA_IOC_WAIT does that.
+ *
+ * Errors: ETIME if the deadline passed first (with ALL, @index is the first job
+ * that is not over); EINTR by a signal; ENOENT if a job never was or was taken
+ * (@index is its place).
+ */
+struct tdma_wait_many {
+	__u32	size;
+	__u32	flags;
+	__u64	jobs;
+	__s64	deadline_ns;
+	__u32	count;
+	__u32	index;
+	__u64	reserved;
+};
+
+/**
+ * struct tdma_eventfd - be told of completions (TDMA_IOC_EVENTFD)
+ * @size: sizeof(struct tdma_eventfd)
+ * @flags: zero
+ * @fd: an eventfd, or -1 for none. It replaces the one of an earlier call
+ * @reserved: zero
+ *
+ * From now on 1 is added to the eventfd's counter for each job of the file
+ * that is over, however it ended.
+ *
+ * Errors: EBADF or EINVAL if @fd is no eventfd.
+ */
+struct tdma_eventfd {
+	__u32	size;
+	__u32	flags;
+	__s32	fd;
+	__u32	reserved;
+};
+
 #define TDMA_IOC_QUERY		_IOWR(TDMA_IOC_MAGIC, 0x00, struct tdma_query)
 #define TDMA_IOC_BUF_PIN	_IOWR(TDMA_IOC_MAGIC, 0x01, struct tdma_buf_pin)
 #define TDMA_IOC_BUF_ALLOC	_IOWR(TDMA_IOC_MAGIC, 0x02, struct tdma_buf_alloc)
@@ -287,5 +354,7 @@ struct tdma_wait {
 #define TDMA_IOC_WAIT		_IOWR(TDMA_IOC_MAGIC, 0x05, struct tdma_wait)
 #define TDMA_IOC_BUF_EXPORT	_IOWR(TDMA_IOC_MAGIC, 0x06, struct tdma_buf_export)
 #define TDMA_IOC_BUF_IMPORT	_IOWR(TDMA_IOC_MAGIC, 0x07, struct tdma_buf_import)
+#define TDMA_IOC_WAIT_MANY	_IOWR(TDMA_IOC_MAGIC, 0x08, struct tdma_wait_many)
+#define TDMA_IOC_EVENTFD	_IOWR(TDMA_IOC_MAGIC, 0x09, struct tdma_eventfd)
 
 #endif /* _LINUX_TENSORDMA_H */
