@@ -4,7 +4,8 @@
  * errors over and over while processes work with it. Every file from before
  * dies with ENODEV, every new one works, and nothing stays behind.
  *
- * TDMA_ROUNDS: how often (3; 100 is a long run).
+ * TDMA_ROUNDS: how often (3; 100 is a long run). TDMA_WORKERS: how many
+ * processes (8; 2 on a slow machine, where they would leave it no time).
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include "tdma_sysfs.h"
 #include "tdma_worker.h"
 
-#define WORKERS		8
+#define MAX_WORKERS	64
 #define AER_INJECT	"/dev/aer_inject"
 #define MALFORMED_TLP	0x40000		/* PCI_ERR_UNC_MALF_TLP, fatal */
 
@@ -22,7 +23,8 @@ FIXTURE(lifecycle)
 	long pins;
 	struct tdma_sysfs sysfs;
 	struct tdma_worker *workers;
-	pid_t pids[WORKERS];
+	unsigned int count;
+	pid_t pids[MAX_WORKERS];
 };
 
 FIXTURE_VARIANT(lifecycle)
@@ -113,10 +115,12 @@ FIXTURE_SETUP(lifecycle)
 	ASSERT_EQ(0, tdma_sysfs_find(&self->sysfs));
 	self->pins = tdma_pins();
 	ASSERT_LE(0, self->pins);
-	self->workers = tdma_workers_alloc(WORKERS, tdma_env("TDMA_SEED", 1),
-					   ~0UL);
+	self->count = tdma_env("TDMA_WORKERS", tdma_slow() ? 2 : 8);
+	ASSERT_GE(MAX_WORKERS, self->count);
+	self->workers = tdma_workers_alloc(self->count,
+					   tdma_env("TDMA_SEED", 1), ~0UL);
 	ASSERT_NE(NULL, self->workers);
-	for (int i = 0; i < WORKERS; i++) {
+	for (unsigned int i = 0; i < self->count; i++) {
 		self->workers[i].go = true;
 		self->pids[i] = tdma_worker_start(&self->workers[i]);
 		ASSERT_LT(0, self->pids[i]);
@@ -125,17 +129,17 @@ FIXTURE_SETUP(lifecycle)
 
 FIXTURE_TEARDOWN(lifecycle)
 {
-	tdma_workers_free(self->workers, WORKERS);
+	tdma_workers_free(self->workers, self->count);
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
 }
 
 /* The device is busy again: somebody's job was right after the last event. */
 static bool workers_go_on(const FIXTURE_DATA(lifecycle) *self)
 {
-	unsigned long before = tdma_workers_checked(self->workers, WORKERS);
+	unsigned long before = tdma_workers_checked(self->workers, self->count);
 	__s64 deadline = tdma_patience();
 
-	while (tdma_workers_checked(self->workers, WORKERS) == before) {
+	while (tdma_workers_checked(self->workers, self->count) == before) {
 		if (tdma_now() > deadline)
 			return false;
 		usleep(1000);
@@ -164,14 +168,14 @@ static void stop_workers(struct __test_metadata *_metadata,
 {
 	int status;
 
-	for (int i = 0; i < WORKERS; i++)
+	for (unsigned int i = 0; i < self->count; i++)
 		self->workers[i].stop = true;
-	for (int i = 0; i < WORKERS; i++) {
+	for (unsigned int i = 0; i < self->count; i++) {
 		struct tdma_worker *worker = &self->workers[i];
 
 		ASSERT_EQ(self->pids[i], waitpid(self->pids[i], &status, 0));
 		EXPECT_EQ(0, status)
-			TH_LOG("worker %d: error %d at line %d after %lu jobs",
+			TH_LOG("worker %u: error %d at line %d after %lu jobs",
 			       i, worker->error, worker->line,
 			       worker->checked);
 	}
@@ -194,11 +198,11 @@ TEST_F_TIMEOUT(lifecycle, under_load, 7200)
 	}
 	ASSERT_TRUE(workers_go_on(self));
 	stop_workers(_metadata, self);
-	for (int i = 0; i < WORKERS; i++)
+	for (unsigned int i = 0; i < self->count; i++)
 		lost += self->workers[i].lost;
 	EXPECT_LT(0, lost);
 	TH_LOG("%lu rounds: %lu jobs right, %lu files lost", rounds,
-	       tdma_workers_checked(self->workers, WORKERS), lost);
+	       tdma_workers_checked(self->workers, self->count), lost);
 }
 
 TDMA_HARNESS_MAIN

@@ -13,7 +13,7 @@ LAST_LINES = 15
 
 # Variables of the caller that tests in the guest know.
 PASSED_ON = ("TDMA_FAIL_STEP", "TDMA_ROUNDS", "TDMA_SEED", "TDMA_STRESS_JOBS",
-             "TDMA_STRESS_PROCESSES")
+             "TDMA_STRESS_PROCESSES", "TDMA_WORKERS")
 
 
 class Suite:
