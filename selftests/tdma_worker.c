@@ -32,6 +32,8 @@ struct session {
 	int fd;
 	struct tdma_buf src;
 	struct tdma_buf dst;
+	enum tdma_mem src_mem;
+	enum tdma_mem dst_mem;
 };
 
 /* What a batch has queued, in order. */
@@ -123,10 +125,13 @@ static enum tdma_mem rand_mem(struct tdma_rng *rng)
 	return kinds[tdma_rand_below(rng, ARRAY_SIZE(kinds))];
 }
 
-static int make_buffer(struct session *s, struct tdma_buf *buf)
+static int make_buffer(struct session *s, struct tdma_buf *buf,
+		       enum tdma_mem *mem)
 {
-	int ret = tdma_buf_create(buf, s->fd, rand_mem(s->rng), BUF_BYTES);
+	int ret;
 
+	*mem = rand_mem(s->rng);
+	ret = tdma_buf_create(buf, s->fd, *mem, BUF_BYTES);
 	if (!ret)
 		tdma_rand_fill(s->rng, buf);
 	return ret;
@@ -157,9 +162,9 @@ static int session_begin(struct session *s)
 	s->worker->sessions++;
 	ret = NOTE(s->worker, tdma_query(s->fd, &s->caps));
 	if (!ret)
-		ret = NOTE(s->worker, make_buffer(s, &s->src));
+		ret = NOTE(s->worker, make_buffer(s, &s->src, &s->src_mem));
 	if (!ret)
-		ret = NOTE(s->worker, make_buffer(s, &s->dst));
+		ret = NOTE(s->worker, make_buffer(s, &s->dst, &s->dst_mem));
 	if (ret)
 		session_end(s);
 	return ret;
@@ -219,11 +224,30 @@ static int batch_wait(struct session *s, const struct batch *batch)
 	return 0;
 }
 
+/*
+ * Device memory is lost in a reset, also one that came after the jobs; by then
+ * the file is dead. Host memory has to be right whatever happened.
+ */
+static int buffer_check(const struct session *s, const struct tdma_buf *buf,
+			enum tdma_mem mem)
+{
+	struct tdma_query caps;
+
+	if (tdma_buf_diff(buf) == buf->len)
+		return 0;
+	if (mem == TDMA_MEM_HBM && tdma_query(s->fd, &caps) == -ENODEV)
+		return -ENODEV;
+	return -EBADMSG;
+}
+
 static int batch_check(struct session *s, const struct batch *batch)
 {
-	if (tdma_buf_diff(&s->src) != s->src.len ||
-	    tdma_buf_diff(&s->dst) != s->dst.len)
-		return NOTE(s->worker, -EBADMSG);
+	int ret = buffer_check(s, &s->src, s->src_mem);
+
+	if (!ret)
+		ret = buffer_check(s, &s->dst, s->dst_mem);
+	if (ret)
+		return NOTE(s->worker, ret);
 	s->worker->checked += batch->count;
 	return 0;
 }
