@@ -288,14 +288,12 @@ static void on_signal(int number)
 {
 }
 
-/* Calls are to be interrupted, and children not to be waited for. */
-static void set_signals(void)
+/* Calls are to be interrupted, from the first moment of a worker's life on. */
+static void set_interruption(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 
 	sigaction(SIGUSR1, &action, NULL);
-	signal(SIGCHLD, SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 static int work(struct tdma_worker *worker)
@@ -323,10 +321,14 @@ static int work(struct tdma_worker *worker)
 
 pid_t tdma_worker_start(struct tdma_worker *worker)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	set_interruption();
+	pid = fork();
 	if (pid)
 		return pid;
-	set_signals();
+	/* Children are not waited for, nor left behind. */
+	signal(SIGCHLD, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	_exit(work(worker));
 }
