@@ -13,14 +13,19 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "tdma_buffer.h"
 #include "tdma_device.h"
 #include "tdma_hbm.h"
+#include "tdma_queue.h"
 
 /* Page sizes the device knows, as far as segment.page_offset can express */
 #define TDMA_PAGE_SHIFT_MIN	12
 #define TDMA_PAGE_SHIFT_MAX	30
+
+/* Between two looks at a user queue that may still use a buffer */
+#define TDMA_LINGER_MS		10
 
 static void tdma_buffer_release(struct work_struct *work);
 
@@ -47,7 +52,7 @@ struct tdma_buffer *tdma_buffer_new(struct tdma_context *ctx,
 		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&buf->refs, 1);
-	INIT_WORK(&buf->release, tdma_buffer_release);
+	INIT_DELAYED_WORK(&buf->release, tdma_buffer_release);
 	buf->tdev = ctx->tdev;
 	buf->ctx = ctx;
 	buf->access = access;
@@ -356,12 +361,33 @@ void tdma_buffer_unmap(struct tdma_buffer *buf)
 
 /* ---- lifetime ---- */
 
+/* Takes the buffer away from the device. False if it may still be in use. */
+static bool tdma_buffer_withdraw(struct tdma_buffer *buf)
+{
+	struct tdma_context *ctx = buf->ctx;
+	bool passed = true;
+
+	mutex_lock(&buf->tdev->buffers_lock);
+	if (buf->handle)
+		tdma_context_release(ctx, buf->handle);
+	if (ctx->user_queue && (buf->handle || buf->marked))
+		passed = tdma_queue_passed(ctx->user_queue, &buf->marked,
+					   &buf->mark);
+	buf->handle = 0;
+	mutex_unlock(&buf->tdev->buffers_lock);
+	return passed;
+}
+
+static void tdma_buffer_linger(struct tdma_buffer *buf)
+{
+	queue_delayed_work(buf->tdev->wq, &buf->release,
+			   msecs_to_jiffies(TDMA_LINGER_MS));
+}
+
 static void tdma_buffer_free(struct tdma_buffer *buf)
 {
 	/* The device first, then the DMA API, then the memory. */
 	mutex_lock(&buf->tdev->buffers_lock);
-	if (buf->handle)
-		tdma_context_release(buf->ctx, buf->handle);
 	list_del(&buf->node);
 	tdma_buffer_unmap(buf);
 	mutex_unlock(&buf->tdev->buffers_lock);
@@ -371,7 +397,27 @@ static void tdma_buffer_free(struct tdma_buffer *buf)
 
 static void tdma_buffer_release(struct work_struct *work)
 {
-	tdma_buffer_free(container_of(work, struct tdma_buffer, release));
+	struct tdma_buffer *buf = container_of(to_delayed_work(work),
+					       struct tdma_buffer, release);
+	atomic_t *lingering = &buf->ctx->lingering;
+
+	if (!tdma_buffer_withdraw(buf)) {
+		tdma_buffer_linger(buf);
+		return;
+	}
+	tdma_buffer_free(buf);
+	/* The context may be gone after the first call. */
+	if (atomic_dec_and_test(lingering))
+		wake_up_var(lingering);
+}
+
+/**
+ * tdma_buffers_settle - wait until no buffer of a context is being released
+ * @ctx: the context, without a user queue
+ */
+void tdma_buffers_settle(struct tdma_context *ctx)
+{
+	wait_var_event(&ctx->lingering, !atomic_read_acquire(&ctx->lingering));
 }
 
 /**
@@ -384,14 +430,22 @@ void tdma_buffer_get(struct tdma_buffer *buf)
 }
 
 /**
- * tdma_buffer_put - drop a reference; the memory is released before the return
+ * tdma_buffer_put - drop a reference
  * @buf: the buffer
+ *
+ * The memory is let go before the return, unless a user queue is in the way.
  */
 void tdma_buffer_put(struct tdma_buffer *buf)
 {
 	might_sleep();
-	if (refcount_dec_and_test(&buf->refs))
+	if (!refcount_dec_and_test(&buf->refs))
+		return;
+	if (tdma_buffer_withdraw(buf)) {
 		tdma_buffer_free(buf);
+		return;
+	}
+	atomic_inc(&buf->ctx->lingering);
+	tdma_buffer_linger(buf);
 }
 
 /**
@@ -402,8 +456,10 @@ void tdma_buffer_put(struct tdma_buffer *buf)
  */
 void tdma_buffer_put_atomic(struct tdma_buffer *buf)
 {
-	if (refcount_dec_and_test(&buf->refs))
-		queue_work(buf->tdev->wq, &buf->release);
+	if (!refcount_dec_and_test(&buf->refs))
+		return;
+	atomic_inc(&buf->ctx->lingering);
+	queue_delayed_work(buf->tdev->wq, &buf->release, 0);
 }
 
 /**

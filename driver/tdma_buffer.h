@@ -4,7 +4,9 @@
  *
  * A buffer lives as long as somebody holds a reference: its handle, each
  * unfinished job that names it. The last one gone, the segment entry is cleared
- * and the memory let go, in process context.
+ * and the memory let go, in process context. Jobs of a user queue hold no
+ * reference, since nobody sees them: there the memory is let go when the queue
+ * has left behind what it had fetched while the entry was there.
  */
 #ifndef TDMA_BUFFER_H
 #define TDMA_BUFFER_H
@@ -23,7 +25,9 @@ struct tdma_device;
 /**
  * struct tdma_buffer - a buffer
  * @refs: references
- * @release: frees the buffer
+ * @release: frees the buffer, at once or when the user queue lets it
+ * @marked: it waits for the user queue to pass @mark
+ * @mark: index of a slot
  * @tdev: the device
  * @ctx: the context; outlives the buffer
  * @node: in tdma_device.buffers
@@ -40,7 +44,9 @@ struct tdma_device;
  */
 struct tdma_buffer {
 	refcount_t refs;
-	struct work_struct release;
+	struct delayed_work release;
+	bool marked;
+	u32 mark;
 	struct tdma_device *tdev;
 	struct tdma_context *ctx;
 	struct list_head node;
@@ -64,6 +70,7 @@ int tdma_buffer_publish(struct tdma_buffer *buf);
 void tdma_buffer_get(struct tdma_buffer *buf);
 void tdma_buffer_put(struct tdma_buffer *buf);
 void tdma_buffer_put_atomic(struct tdma_buffer *buf);
+void tdma_buffers_settle(struct tdma_context *ctx);
 void tdma_buffer_unmap(struct tdma_buffer *buf);
 
 u64 tdma_buffer_mmap_offset(const struct tdma_buffer *buf);

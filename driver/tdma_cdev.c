@@ -19,6 +19,7 @@
 #include "tdma_device.h"
 #include "tdma_dmabuf.h"
 #include "tdma_file.h"
+#include "tdma_userq.h"
 
 /**
  * struct tdma_call - an ioctl under way
@@ -269,6 +270,28 @@ static int tdma_ioc_wait(struct tdma_call *call)
 	return ret;
 }
 
+static int tdma_ioc_queue_create(struct tdma_call *call)
+{
+	int ret = tdma_file_begin(call->file);
+
+	if (ret)
+		return ret;
+	ret = tdma_user_queue_create(call->file, call->arg);
+	tdma_file_end(call->file);
+	return ret;
+}
+
+static int tdma_ioc_queue_status(struct tdma_call *call)
+{
+	int ret = tdma_file_begin(call->file);
+
+	if (ret)
+		return ret;
+	ret = tdma_user_queue_status(call->file, call->arg);
+	tdma_file_end(call->file);
+	return ret;
+}
+
 /**
  * struct tdma_op - an ioctl
  * @cmd: its number
@@ -316,6 +339,10 @@ static const struct tdma_op tdma_ops[] = {
 		reserved, true),
 	TDMA_OP(TDMA_IOC_EVENTFD, tdma_ioc_eventfd, tdma_eventfd, reserved,
 		false),
+	TDMA_OP(TDMA_IOC_QUEUE_CREATE, tdma_ioc_queue_create,
+		tdma_queue_create, reserved, true),
+	TDMA_OP(TDMA_IOC_QUEUE_STATUS, tdma_ioc_queue_status,
+		tdma_queue_status, done, true),
 };
 
 /* Large enough for the structure of every ioctl */
@@ -331,6 +358,8 @@ union tdma_arg {
 	struct tdma_buf_import import;
 	struct tdma_wait_many many;
 	struct tdma_eventfd eventfd;
+	struct tdma_queue_create create;
+	struct tdma_queue_status status;
 };
 
 /* The size is not part of an ioctl's identity: structures may grow. */

@@ -21,6 +21,16 @@ static inline void tdma_vm_flags_set(struct vm_area_struct *vma,
 #endif
 }
 
+static inline void tdma_vm_flags_clear(struct vm_area_struct *vma,
+				       unsigned long flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_clear(vma, flags);
+#else
+	vma->vm_flags &= ~flags;
+#endif
+}
+
 static inline void tdma_eventfd_signal(struct eventfd_ctx *eventfd)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)

@@ -6,11 +6,13 @@
 #ifndef TDMA_CONTEXT_H
 #define TDMA_CONTEXT_H
 
+#include <linux/atomic.h>
 #include <linux/idr.h>
 #include <linux/types.h>
 #include <linux/tensordma_desc.h>
 
 struct tdma_device;
+struct tdma_queue;
 
 /* Segments of the kernel's own context */
 #define TDMA_KERNEL_CONTEXT	0
@@ -25,6 +27,9 @@ struct tdma_device;
  * @table: the segments, or NULL after tdma_context_fini()
  * @table_dma: bus address of @table
  * @used: entries in use
+ * @user_queue: queue whose jobs the driver does not see, or NULL; protected by
+ *	tdma_device.buffers_lock
+ * @lingering: buffers that wait for it
  */
 struct tdma_context {
 	struct tdma_device *tdev;
@@ -33,6 +38,8 @@ struct tdma_context {
 	struct tdma_segment *table;
 	dma_addr_t table_dma;
 	struct ida used;
+	struct tdma_queue *user_queue;
+	atomic_t lingering;
 };
 
 int tdma_context_init(struct tdma_context *ctx, struct tdma_device *tdev,

@@ -17,6 +17,7 @@
 #include "tdma_file.h"
 #include "tdma_held.h"
 #include "tdma_outfence.h"
+#include "tdma_userq.h"
 
 /* ---- the queue's view of the file; called with the queue's lock held ---- */
 
@@ -189,13 +190,14 @@ static void tdma_file_stop(struct tdma_file *file)
 	down_read(&tdev->lock);
 	if (tdma_device_usable(tdev, file->generation)) {
 		ret = tdma_queue_stop(&file->queue);
+		if (!ret)
+			ret = tdma_user_queue_stop(file);
 		tdma_context_revoke(&file->ctx);
 	}
 	up_read(&tdev->lock);
 	if (ret) {
 		dev_err(&tdev->pdev->dev,
-			"queue %u does not stop, resetting the device\n",
-			file->queue.id);
+			"a queue does not stop, resetting the device\n");
 		tdma_device_reset(tdev, file->generation);
 	}
 }
@@ -205,6 +207,7 @@ static void tdma_file_free_dma(struct tdma_file *file)
 {
 	lockdep_assert_held(&file->tdev->files_lock);
 	tdma_queue_fini(&file->queue);
+	tdma_user_queue_unmap(file);
 	mutex_lock(&file->tdev->buffers_lock);
 	tdma_context_fini(&file->ctx);
 	mutex_unlock(&file->tdev->buffers_lock);
@@ -241,7 +244,7 @@ void tdma_file_close(struct tdma_file *file)
 		tdma_buffer_put(buf);
 	xa_destroy(&file->buffers);
 	/* Buffers whose last reference was a job */
-	flush_workqueue(tdev->wq);
+	tdma_buffers_settle(&file->ctx);
 
 	mutex_lock(&tdev->files_lock);
 	list_del(&file->node);
@@ -249,6 +252,7 @@ void tdma_file_close(struct tdma_file *file)
 	mutex_unlock(&tdev->files_lock);
 
 	tdma_file_free_jobs(file);
+	tdma_user_queue_free(file);
 	ida_destroy(&file->ctx.used);
 	ida_free(&tdev->queue_ids, file->queue.id);
 	ida_free(&tdev->context_ids, file->ctx.id);
@@ -450,14 +454,20 @@ struct dma_buf *tdma_file_export(struct tdma_file *file, u32 handle,
  */
 int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma)
 {
+	struct tdma_memory *mem;
 	struct tdma_buffer *buf;
 	int ret = -EINVAL;
 
 	mutex_lock(&file->lock);
+	mem = tdma_user_queue_part(file, vma);
 	buf = xa_load(&file->buffers,
 		      vma->vm_pgoff >> (TDMA_MMAP_SHIFT - PAGE_SHIFT));
 	if (buf)
-		ret = tdma_memory_mmap(buf->memory, vma);
+		mem = buf->memory;
+	if (IS_ERR(mem))
+		ret = PTR_ERR(mem);
+	else if (mem)
+		ret = tdma_memory_mmap(mem, vma);
 	mutex_unlock(&file->lock);
 	return ret;
 }

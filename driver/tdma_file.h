@@ -23,6 +23,7 @@ struct eventfd_ctx;
 struct seq_file;
 struct sync_file;
 struct tdma_device;
+struct tdma_user_queue;
 
 /* Jobs of one file that may be unfinished or unread */
 #define TDMA_FILE_MAX_JOBS	1024
@@ -69,6 +70,7 @@ struct tdma_file_job {
  * @lock: protects @buffers, @next_job and @held_armed, and keeps submissions
  *	apart, among them those of @held_work
  * @buffers: &struct tdma_buffer by handle
+ * @userq: the queue that the process fills by itself, or NULL
  * @next_job: number of the next job
  * @held_armed: @held_cb is with the in-fence of the first held job
  * @held_cb: tells when it signals
@@ -91,6 +93,7 @@ struct tdma_file {
 
 	struct mutex lock;	/* @buffers, @next_job, @held_armed */
 	struct xarray buffers;
+	struct tdma_user_queue *userq;
 	u64 next_job;
 	bool held_armed;
 	struct dma_fence_cb held_cb;

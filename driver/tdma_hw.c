@@ -333,6 +333,18 @@ u32 tdma_hw_queue_state(const struct tdma_hw *hw, u32 queue)
 }
 
 /**
+ * tdma_hw_queue_head - the slot that a queue fetches next
+ * @hw: the device
+ * @queue: number of the queue
+ *
+ * Return: its index, all ones if the device is gone.
+ */
+u32 tdma_hw_queue_head(const struct tdma_hw *hw, u32 queue)
+{
+	return readl(tdma_queue_reg(hw, queue, TDMA_QUEUE_HEAD));
+}
+
+/**
  * tdma_hw_queue_done - slots that a queue has retired
  * @hw: the device
  * @queue: number of the queue

@@ -204,6 +204,7 @@ static int tdma_alloc_hbm(struct tdma_memory *mem)
 		return -ENOSPC;
 	if (tdma_hbm_alloc(mem->tdev, length, &mem->hbm))
 		return -ENOSPC;
+	mem->phys = mem->tdev->hbm_base + mem->hbm;
 	mem->nr_pages = length >> PAGE_SHIFT;
 	return 0;
 }
@@ -239,6 +240,64 @@ struct tdma_memory *tdma_memory_alloc(struct tdma_device *tdev, u32 space,
 		tdma_memory_put(mem);
 		return ERR_PTR(ret);
 	}
+	return mem;
+}
+
+/**
+ * tdma_memory_contiguous - allocate host memory in one piece
+ * @tdev: the device
+ * @length: bytes, a multiple of the page size
+ *
+ * Return: the memory with one reference, or an ERR_PTR.
+ */
+struct tdma_memory *tdma_memory_contiguous(struct tdma_device *tdev,
+					   u64 length)
+{
+	unsigned long i, nr_pages = length >> PAGE_SHIFT;
+	struct tdma_memory *mem;
+	void *start;
+
+	mem = tdma_memory_new(tdev, TDMA_MEMORY_HOST, length);
+	if (!mem)
+		return ERR_PTR(-ENOMEM);
+	mem->pages = kvcalloc(nr_pages, sizeof(*mem->pages),
+			      GFP_KERNEL_ACCOUNT);
+	start = alloc_pages_exact(length, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!mem->pages || !start)
+		goto err_free;
+	/* Pages of their own from here on: mappings may outlive the whole. */
+	for (i = 0; i < nr_pages; i++)
+		mem->pages[i] = virt_to_page(start + i * PAGE_SIZE);
+	mem->nr_pages = nr_pages;
+	return mem;
+
+err_free:
+	if (start)
+		free_pages_exact(start, length);
+	tdma_memory_put(mem);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* ---- memory of the device's registers ---- */
+
+/**
+ * tdma_memory_doorbell - make the doorbell of a queue something to map
+ * @tdev: the device
+ * @queue: number of the queue
+ *
+ * Return: the memory with one reference, or an ERR_PTR.
+ */
+struct tdma_memory *tdma_memory_doorbell(struct tdma_device *tdev, u32 queue)
+{
+	struct tdma_memory *mem;
+
+	BUILD_BUG_ON(TDMA_DOORBELL_STRIDE % PAGE_SIZE);
+	mem = tdma_memory_new(tdev, TDMA_MEMORY_DOORBELL, PAGE_SIZE);
+	if (!mem)
+		return ERR_PTR(-ENOMEM);
+	mem->nr_pages = 1;
+	mem->phys = pci_resource_start(tdev->pdev, TDMA_BAR_REGS) +
+		    TDMA_DOORBELL_BASE + queue * TDMA_DOORBELL_STRIDE;
 	return mem;
 }
 
@@ -283,6 +342,8 @@ static void tdma_memory_free(struct tdma_memory *mem)
 	case TDMA_MEMORY_HBM:
 		if (mem->nr_pages)
 			tdma_hbm_free(mem->tdev, mem->hbm, mem->length);
+		break;
+	case TDMA_MEMORY_DOORBELL:
 		break;
 	case TDMA_MEMORY_IMPORTED:
 		dma_buf_put(mem->dmabuf);
@@ -366,7 +427,7 @@ static vm_fault_t tdma_orphan_fault(struct tdma_memory *mem,
 	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(page));
 }
 
-static vm_fault_t tdma_hbm_fault(struct vm_fault *vmf)
+static vm_fault_t tdma_device_fault(struct vm_fault *vmf)
 {
 	struct tdma_memory *mem = vmf->vma->vm_private_data;
 	struct tdma_device *tdev = mem->tdev;
@@ -381,7 +442,7 @@ static vm_fault_t tdma_hbm_fault(struct vm_fault *vmf)
 	if (tdev->unmapped) {
 		ret = tdma_orphan_fault(mem, vmf);
 	} else {
-		pfn = (tdev->hbm_base + mem->hbm) >> PAGE_SHIFT;
+		pfn = mem->phys >> PAGE_SHIFT;
 		ret = vmf_insert_pfn(vmf->vma, vmf->address, pfn + page);
 	}
 	up_read(&tdev->map_lock);
@@ -394,10 +455,10 @@ static const struct vm_operations_struct tdma_host_vm_ops = {
 	.fault = tdma_host_fault,
 };
 
-static const struct vm_operations_struct tdma_hbm_vm_ops = {
+static const struct vm_operations_struct tdma_device_vm_ops = {
 	.open = tdma_vma_open,
 	.close = tdma_vma_close,
-	.fault = tdma_hbm_fault,
+	.fault = tdma_device_fault,
 };
 
 /**
@@ -414,7 +475,8 @@ int tdma_memory_mmap(struct tdma_memory *mem, struct vm_area_struct *vma)
 		(1ULL << (TDMA_MMAP_SHIFT - PAGE_SHIFT)) - 1;
 	unsigned long first = vma->vm_pgoff & mask;
 
-	if (mem->kind != TDMA_MEMORY_HOST && mem->kind != TDMA_MEMORY_HBM)
+	if (mem->kind == TDMA_MEMORY_PINNED ||
+	    mem->kind == TDMA_MEMORY_IMPORTED)
 		return -EINVAL;
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
@@ -422,12 +484,14 @@ int tdma_memory_mmap(struct tdma_memory *mem, struct vm_area_struct *vma)
 		return -EINVAL;
 
 	tdma_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
-	if (mem->kind == TDMA_MEMORY_HBM) {
-		tdma_vm_flags_set(vma, VM_IO | VM_PFNMAP);
-		vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
-		vma->vm_ops = &tdma_hbm_vm_ops;
-	} else {
+	if (mem->kind == TDMA_MEMORY_HOST) {
 		vma->vm_ops = &tdma_host_vm_ops;
+	} else {
+		tdma_vm_flags_set(vma, VM_IO | VM_PFNMAP);
+		vma->vm_page_prot = mem->kind == TDMA_MEMORY_HBM ?
+				    pgprot_writecombine(vma->vm_page_prot) :
+				    pgprot_noncached(vma->vm_page_prot);
+		vma->vm_ops = &tdma_device_vm_ops;
 	}
 	tdma_memory_get(mem);
 	vma->vm_private_data = mem;

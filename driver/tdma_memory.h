@@ -25,12 +25,14 @@ struct vm_area_struct;
  * @TDMA_MEMORY_PINNED: pages of a process
  * @TDMA_MEMORY_HOST: pages of the driver
  * @TDMA_MEMORY_HBM: device memory
+ * @TDMA_MEMORY_DOORBELL: a queue's page of BAR0
  * @TDMA_MEMORY_IMPORTED: a dma-buf of another driver
  */
 enum tdma_memory_kind {
 	TDMA_MEMORY_PINNED,
 	TDMA_MEMORY_HOST,
 	TDMA_MEMORY_HBM,
+	TDMA_MEMORY_DOORBELL,
 	TDMA_MEMORY_IMPORTED,
 };
 
@@ -47,7 +49,8 @@ enum tdma_memory_kind {
  * @nr_pages: number of @pages, or of pages of device memory
  * @mm: process whose memory is accounted
  * @hbm: offset in device memory
- * @orphan: what mappings of device memory show when the device is gone
+ * @phys: where the CPU finds the memory of the device
+ * @orphan: what mappings of it show when the device is gone
  * @dmabuf: imported memory
  */
 struct tdma_memory {
@@ -64,6 +67,7 @@ struct tdma_memory {
 	struct mm_struct *mm;
 
 	unsigned long hbm;
+	phys_addr_t phys;
 	struct page *orphan;
 	struct dma_buf *dmabuf;
 };
@@ -72,6 +76,9 @@ struct tdma_memory *tdma_memory_pin(struct tdma_device *tdev, u64 addr,
 				    u64 length, u32 access);
 struct tdma_memory *tdma_memory_alloc(struct tdma_device *tdev, u32 space,
 				      u64 length);
+struct tdma_memory *tdma_memory_contiguous(struct tdma_device *tdev,
+					   u64 length);
+struct tdma_memory *tdma_memory_doorbell(struct tdma_device *tdev, u32 queue);
 struct tdma_memory *tdma_memory_import(struct tdma_device *tdev,
 				       struct dma_buf *dmabuf);
 void tdma_memory_get(struct tdma_memory *mem);

@@ -48,6 +48,33 @@ static struct tdma_record *tdma_queue_record(const struct tdma_queue *queue,
 	return &queue->records[index & (tdma_queue_slots(queue) - 1)];
 }
 
+static void tdma_queue_setup(struct tdma_queue *queue, struct tdma_device *tdev,
+			     const struct tdma_queue_ops *ops, u32 id,
+			     u32 context)
+{
+	unsigned int vector = id % tdev->nr_vectors;
+
+	queue->tdev = tdev;
+	queue->ops = ops;
+	queue->id = id;
+	queue->vector = &tdev->vectors[vector];
+	queue->state = TDMA_QUEUE_OFF;
+	atomic_set(&queue->users, 0);
+	mutex_init(&queue->control);
+	spin_lock_init(&queue->lock);
+	INIT_LIST_HEAD(&queue->inflight);
+	queue->hw.context = context;
+	queue->hw.vector = vector;
+	queue->hw.thread = TDMA_THREAD_ANY;
+}
+
+static void tdma_queue_attach(struct tdma_queue *queue)
+{
+	spin_lock_irq(&queue->vector->lock);
+	list_add_tail(&queue->vector_node, &queue->vector->queues);
+	spin_unlock_irq(&queue->vector->lock);
+}
+
 /**
  * tdma_queue_init - allocate a queue's memory and attach it to its interrupt
  * @queue: the queue, zeroed
@@ -64,21 +91,10 @@ int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
 		    u32 thread)
 {
 	struct device *dev = &tdev->pdev->dev;
-	unsigned int vector = id % tdev->nr_vectors;
 	dma_addr_t ring, records;
 
-	queue->tdev = tdev;
-	queue->ops = ops;
-	queue->id = id;
-	queue->vector = &tdev->vectors[vector];
-	queue->state = TDMA_QUEUE_OFF;
-	atomic_set(&queue->users, 0);
-	mutex_init(&queue->control);
-	spin_lock_init(&queue->lock);
-	INIT_LIST_HEAD(&queue->inflight);
+	tdma_queue_setup(queue, tdev, ops, id, context);
 	queue->hw.order = min_t(u32, TDMA_QUEUE_ORDER, tdev->hw.ring_order);
-	queue->hw.context = context;
-	queue->hw.vector = vector;
 	queue->hw.thread = thread;
 
 	queue->ring = dma_alloc_coherent(dev, tdma_ring_bytes(queue), &ring,
@@ -91,16 +107,38 @@ int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
 		goto err_free_ring;
 	queue->hw.ring = ring;
 	queue->hw.records = records;
-
-	spin_lock_irq(&queue->vector->lock);
-	list_add_tail(&queue->vector_node, &queue->vector->queues);
-	spin_unlock_irq(&queue->vector->lock);
+	tdma_queue_attach(queue);
 	return 0;
 
 err_free_ring:
 	dma_free_coherent(dev, tdma_ring_bytes(queue), queue->ring, ring);
 	queue->ring = NULL;
 	return -ENOMEM;
+}
+
+/**
+ * tdma_queue_init_user - the same for a queue that a process fills by itself
+ * @queue: the queue, zeroed
+ * @tdev: the device
+ * @ops: the owner's callbacks
+ * @id: number of the hardware queue
+ * @context: hardware context of its descriptors
+ * @memory: where ring and records are; stays the owner's
+ *
+ * What is in the ring is the process's affair: the device checks it.
+ */
+void tdma_queue_init_user(struct tdma_queue *queue, struct tdma_device *tdev,
+			  const struct tdma_queue_ops *ops, u32 id,
+			  u32 context, const struct tdma_queue_memory *memory)
+{
+	tdma_queue_setup(queue, tdev, ops, id, context);
+	queue->user = true;
+	queue->ring = memory->ring;
+	queue->records = memory->records;
+	queue->hw.order = memory->order;
+	queue->hw.ring = memory->ring_dma;
+	queue->hw.records = memory->records_dma;
+	tdma_queue_attach(queue);
 }
 
 /**
@@ -125,10 +163,12 @@ void tdma_queue_fini(struct tdma_queue *queue)
 	/* Nobody new finds the queue; wait for who has found it before. */
 	wait_var_event(&queue->users, !atomic_read_acquire(&queue->users));
 
-	dma_free_coherent(dev, tdma_records_bytes(queue), queue->records,
-			  queue->hw.records);
-	dma_free_coherent(dev, tdma_ring_bytes(queue), queue->ring,
-			  queue->hw.ring);
+	if (!queue->user) {
+		dma_free_coherent(dev, tdma_records_bytes(queue),
+				  queue->records, queue->hw.records);
+		dma_free_coherent(dev, tdma_ring_bytes(queue), queue->ring,
+				  queue->hw.ring);
+	}
 	queue->records = NULL;
 	queue->ring = NULL;
 }
@@ -439,11 +479,50 @@ void tdma_queue_progress(const struct tdma_queue *queue,
 }
 
 /**
+ * tdma_queue_passed - has a queue left behind what it may have looked up?
+ * @queue: a user queue
+ * @marked: false with the first call
+ * @mark: kept between calls
+ *
+ * A descriptor keeps the segments it found when it was fetched until it is
+ * retired. When a segment has been cleared and this returns true, none does.
+ *
+ * Return: true if so.
+ */
+bool tdma_queue_passed(struct tdma_queue *queue, bool *marked, u32 *mark)
+{
+	const struct tdma_hw *hw = &queue->tdev->hw;
+	unsigned long flags;
+	bool passed = true;
+	u32 state;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	if (queue->state == TDMA_QUEUE_ON) {
+		/* The one at the head may be on its way into the device. */
+		if (!*marked)
+			*mark = tdma_hw_queue_head(hw, queue->id);
+		*marked = true;
+		state = tdma_hw_queue_state(hw, queue->id);
+		passed = state == TDMA_QSTATE_IDLE ||
+			 state == TDMA_QSTATE_OFF ||
+			 state == TDMA_QSTATE_HALTED ||
+			 state == TDMA_HW_GONE ||
+			 (s32)(tdma_hw_queue_done(hw, queue->id) - *mark) > 0;
+	}
+	spin_unlock_irqrestore(&queue->lock, flags);
+	return passed;
+}
+
+/**
  * tdma_queue_service - what there is to do after an interrupt
  * @queue: the queue, lock held
  */
 void tdma_queue_service(struct tdma_queue *queue)
 {
+	if (queue->ops->service) {
+		queue->ops->service(queue);
+		return;
+	}
 	if (list_empty(&queue->inflight))
 		return;
 	tdma_queue_reap(queue);

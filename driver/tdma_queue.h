@@ -40,11 +40,31 @@ struct tdma_job {
  * @event: something may have changed: jobs done, progress, or the queue went
  *	on or off. Comes after the @done calls it belongs to
  *
- * Both are called with the queue's lock held and interrupts off.
+ * @service: an interrupt came, for this queue or for one beside it; NULL for
+ *	queues whose jobs are of the kernel's making
+ *
+ * All are called with the queue's lock held and interrupts off.
  */
 struct tdma_queue_ops {
 	void (*done)(struct tdma_queue *queue, struct tdma_job *job);
 	void (*event)(struct tdma_queue *queue);
+	void (*service)(struct tdma_queue *queue);
+};
+
+/**
+ * struct tdma_queue_memory - a ring and records that the owner provides
+ * @order: log2 of the number of slots
+ * @ring: slots
+ * @records: completion records
+ * @ring_dma: bus address of @ring
+ * @records_dma: bus address of @records
+ */
+struct tdma_queue_memory {
+	u32 order;
+	struct tdma_desc *ring;
+	struct tdma_record *records;
+	dma_addr_t ring_dma;
+	dma_addr_t records_dma;
 };
 
 /**
@@ -79,6 +99,7 @@ struct tdma_queue_watch {
  * @vector_node: in tdma_vector.queues
  * @id: number of the hardware queue
  * @survives_reset: restart the queue after a device reset
+ * @user: ring and records belong to the owner, and a process fills the ring
  * @hw: register values
  * @users: who looks at the queue without owning it; tdma_queue_fini() waits
  * @control: held while the queue is stopped or recovered
@@ -98,6 +119,7 @@ struct tdma_queue {
 	struct list_head vector_node;
 	u32 id;
 	bool survives_reset;
+	bool user;
 	struct tdma_hw_queue hw;
 	atomic_t users;
 	struct mutex control;	/* one stop or recovery at a time */
@@ -115,6 +137,9 @@ struct tdma_queue {
 int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
 		    const struct tdma_queue_ops *ops, u32 id, u32 context,
 		    u32 thread);
+void tdma_queue_init_user(struct tdma_queue *queue, struct tdma_device *tdev,
+			  const struct tdma_queue_ops *ops, u32 id,
+			  u32 context, const struct tdma_queue_memory *memory);
 void tdma_queue_fini(struct tdma_queue *queue);
 
 int tdma_queue_start(struct tdma_queue *queue);
@@ -130,6 +155,7 @@ void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
 		     const struct tdma_desc_ext *ext);
 void tdma_queue_kick(struct tdma_queue *queue);
 void tdma_queue_reap(struct tdma_queue *queue);
+bool tdma_queue_passed(struct tdma_queue *queue, bool *marked, u32 *mark);
 void tdma_queue_service(struct tdma_queue *queue);
 void tdma_queue_progress(const struct tdma_queue *queue,
 			 const struct tdma_job *job,

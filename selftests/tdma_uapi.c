@@ -172,6 +172,22 @@ LAYOUT(tdma_eventfd, fd, 8);
 LAYOUT(tdma_eventfd, reserved, 12);
 LAYOUT_SIZE(tdma_eventfd, 16);
 
+LAYOUT(tdma_queue_create, size, 0);
+LAYOUT(tdma_queue_create, flags, 4);
+LAYOUT(tdma_queue_create, order, 8);
+LAYOUT(tdma_queue_create, eventfd, 12);
+LAYOUT(tdma_queue_create, ring_offset, 16);
+LAYOUT(tdma_queue_create, records_offset, 24);
+LAYOUT(tdma_queue_create, doorbell_offset, 32);
+LAYOUT(tdma_queue_create, reserved, 40);
+LAYOUT_SIZE(tdma_queue_create, 48);
+
+LAYOUT(tdma_queue_status, size, 0);
+LAYOUT(tdma_queue_status, state, 4);
+LAYOUT(tdma_queue_status, error, 8);
+LAYOUT(tdma_queue_status, done, 12);
+LAYOUT_SIZE(tdma_queue_status, 16);
+
 /* Any ioctl's argument, with room for the tail of a newer program. */
 union args {
 	__u32 size;
@@ -185,6 +201,8 @@ union args {
 	struct tdma_buf_import import;
 	struct tdma_wait_many many;
 	struct tdma_eventfd eventfd;
+	struct tdma_queue_create create;
+	struct tdma_queue_status status;
 	unsigned char bytes[256];
 };
 
@@ -270,6 +288,18 @@ FIXTURE_VARIANT_ADD(cmd, eventfd)
 {
 	.request = TDMA_IOC_EVENTFD,
 	.size = sizeof(struct tdma_eventfd),
+};
+
+FIXTURE_VARIANT_ADD(cmd, queue_create)
+{
+	.request = TDMA_IOC_QUEUE_CREATE,
+	.size = sizeof(struct tdma_queue_create),
+};
+
+FIXTURE_VARIANT_ADD(cmd, queue_status)
+{
+	.request = TDMA_IOC_QUEUE_STATUS,
+	.size = sizeof(struct tdma_queue_status),
 };
 
 FIXTURE_SETUP(cmd)
@@ -358,6 +388,17 @@ static union args valid_args(struct __test_metadata *_metadata,
 		break;
 	case TDMA_IOC_EVENTFD:
 		args.eventfd.fd = -1;
+		break;
+	case TDMA_IOC_QUEUE_CREATE:
+		args.create.order = 1;
+		args.create.eventfd = -1;
+		break;
+	case TDMA_IOC_QUEUE_STATUS:
+		args.create.size = sizeof(args.create);
+		args.create.order = 1;
+		args.create.eventfd = -1;
+		EXPECT_EQ(0, call(self->fd, TDMA_IOC_QUEUE_CREATE, &args));
+		args = (union args){};
 		break;
 	}
 	args.size = _IOC_SIZE(request);
@@ -541,7 +582,7 @@ TEST_F(uapi, unknown_ioctl)
 {
 	union args args = { .size = sizeof(struct tdma_query) };
 
-	for (unsigned int nr = _IOC_NR(TDMA_IOC_EVENTFD) + 1; nr < 256; nr++) {
+	for (unsigned int nr = _IOC_NR(TDMA_IOC_QUEUE_STATUS) + 1; nr < 256; nr++) {
 		EXPECT_EQ(-ENOTTY,
 			  call(self->fd, _IOWR(TDMA_IOC_MAGIC, nr,
 					       struct tdma_query), &args));

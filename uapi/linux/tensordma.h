@@ -346,6 +346,70 @@ struct tdma_eventfd {
 	__u32	reserved;
 };
 
+/* Largest ring of a user queue, log2 of slots */
+#define TDMA_USERQ_MAX_ORDER	8
+
+/**
+ * struct tdma_queue_create - make a user queue (TDMA_IOC_QUEUE_CREATE)
+ * @size: sizeof(struct tdma_queue_create)
+ * @flags: zero
+ * @order: log2 of the number of slots, 1 to %TDMA_USERQ_MAX_ORDER
+ * @eventfd: an eventfd, or -1. 1 is added when a job is over that has
+ *	TDMA_DESC_IRQ or did not end well; several may be told of at once
+ * @ring_offset: out: offset for mmap(): &struct tdma_desc by slot
+ * @records_offset: out: &struct tdma_record by slot, for reading only
+ * @doorbell_offset: out: a page, whose first 32 bits are written
+ * @reserved: zero
+ *
+ * A file may have one queue that it fills without system calls, beside the one
+ * of TDMA_IOC_SUBMIT. Indices run freely modulo 2^32 and begin at 0; slot and
+ * record of index i are at i modulo the ring size. Write descriptors, then,
+ * after a store barrier, the index behind the last one to the doorbell. The job
+ * of index i is over when its record has @sequence i + 1 and a @status that is
+ * not PENDING; read status after sequence. A slot may be used again when its
+ * job is over.
+ *
+ * The device checks each descriptor as TDMA_IOC_SUBMIT would, on a copy of its
+ * own; a bad one ends in a record that tells what is wrong, and nothing moves.
+ * A tail that is further ahead than the ring is long halts the queue for good.
+ *
+ * A buffer that is freed is out of reach for jobs that the device has not
+ * fetched; its memory is let go when those that it has are over. The queue
+ * ends with the file, or with a reset of the device: records stay as they are
+ * and the doorbell does nothing.
+ *
+ * Errors: EBUSY if the file has a user queue or the device has none left;
+ * EBADF or EINVAL if @eventfd is no eventfd; EOPNOTSUPP if this machine could
+ * reach the queue through bounce buffers only, or has no interrupt for an
+ * eventfd. mmap() of the records fails with EACCES if it is for writing.
+ */
+struct tdma_queue_create {
+	__u32	size;
+	__u32	flags;
+	__u32	order;
+	__s32	eventfd;
+	__u64	ring_offset;
+	__u64	records_offset;
+	__u64	doorbell_offset;
+	__u64	reserved;
+};
+
+/**
+ * struct tdma_queue_status - what became of it (TDMA_IOC_QUEUE_STATUS)
+ * @size: sizeof(struct tdma_queue_status)
+ * @state: out: TDMA_QSTATE_* of <linux/tensordma_regs.h>
+ * @error: out: TDMA_QERR_* of the same
+ * @done: out: slots whose jobs are over, modulo 2^32
+ *
+ * Errors: ENOENT if the file has no user queue.
+ */
+struct tdma_queue_status {
+	__u32	size;
+	__u32	state;
+	__u32	error;
+	__u32	done;
+};
+
 #define TDMA_IOC_QUERY		_IOWR(TDMA_IOC_MAGIC, 0x00, struct tdma_query)
 #define TDMA_IOC_BUF_PIN	_IOWR(TDMA_IOC_MAGIC, 0x01, struct tdma_buf_pin)
 #define TDMA_IOC_BUF_ALLOC	_IOWR(TDMA_IOC_MAGIC, 0x02, struct tdma_buf_alloc)
@@ -356,5 +420,7 @@ struct tdma_eventfd {
 #define TDMA_IOC_BUF_IMPORT	_IOWR(TDMA_IOC_MAGIC, 0x07, struct tdma_buf_import)
 #define TDMA_IOC_WAIT_MANY	_IOWR(TDMA_IOC_MAGIC, 0x08, struct tdma_wait_many)
 #define TDMA_IOC_EVENTFD	_IOWR(TDMA_IOC_MAGIC, 0x09, struct tdma_eventfd)
+#define TDMA_IOC_QUEUE_CREATE	_IOWR(TDMA_IOC_MAGIC, 0x0b, struct tdma_queue_create)
+#define TDMA_IOC_QUEUE_STATUS	_IOWR(TDMA_IOC_MAGIC, 0x0c, struct tdma_queue_status)
 
 #endif /* _LINUX_TENSORDMA_H */

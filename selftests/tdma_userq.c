@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tensordma selftests: a queue that the process fills by itself, and what it
+ * must not be able to do with it.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "tdma_harness.h"
+#include "tdma_random.h"
+#include "tdma_ref.h"
+#include "tdma_slow.h"
+#include "tdma_sysfs.h"
+
+#define ORDER	3
+#define SLOTS	(1U << ORDER)
+#define BYTES	TDMA_SLOW_BYTES
+
+/* A user queue as its producer sees it */
+struct ring {
+	union tdma_slot *slots;
+	const struct tdma_record *records;
+	volatile __u32 *doorbell;
+	__u32 tail;
+};
+
+FIXTURE(userq)
+{
+	int fd;
+	long pins;
+	struct tdma_query caps;
+	struct tdma_rng rng;
+	struct tdma_buf src;
+	struct tdma_buf dst;
+	struct ring ring;
+};
+
+static int create(int fd, __u32 order, int eventfd,
+		  struct tdma_queue_create *arg)
+{
+	*arg = (struct tdma_queue_create){
+		.size = sizeof(*arg),
+		.order = order,
+		.eventfd = eventfd,
+	};
+	return ioctl(fd, TDMA_IOC_QUEUE_CREATE, arg) < 0 ? -errno : 0;
+}
+
+static int status(int fd, struct tdma_queue_status *arg)
+{
+	*arg = (struct tdma_queue_status){ .size = sizeof(*arg) };
+	return ioctl(fd, TDMA_IOC_QUEUE_STATUS, arg) < 0 ? -errno : 0;
+}
+
+static bool ring_map(struct ring *ring, int fd,
+		     const struct tdma_queue_create *arg)
+{
+	size_t page = tdma_page_size();
+
+	ring->tail = 0;
+	ring->slots = mmap(NULL, SLOTS * sizeof(*ring->slots),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			   arg->ring_offset);
+	ring->records = mmap(NULL, SLOTS * sizeof(*ring->records), PROT_READ,
+			     MAP_SHARED, fd, arg->records_offset);
+	ring->doorbell = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			      fd, arg->doorbell_offset);
+	return ring->slots != MAP_FAILED && ring->records != MAP_FAILED &&
+	       ring->doorbell != MAP_FAILED;
+}
+
+static void ring_unmap(struct ring *ring)
+{
+	munmap(ring->slots, SLOTS * sizeof(*ring->slots));
+	munmap((void *)ring->records, SLOTS * sizeof(*ring->records));
+	munmap((void *)ring->doorbell, tdma_page_size());
+}
+
+static void ring_bell(struct ring *ring)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*ring->doorbell = ring->tail;
+}
+
+/* Index of the job. Does not ring the bell. */
+static __u32 ring_add(struct ring *ring, const union tdma_slot *slots)
+{
+	__u32 index = ring->tail;
+	int n = slots->desc.flags & TDMA_DESC_EXT ? 2 : 1;
+
+	for (int i = 0; i < n; i++)
+		ring->slots[ring->tail++ % SLOTS] = slots[i];
+	return index;
+}
+
+/* Spin on the record; status 0 = it took too long. */
+static struct tdma_record ring_wait(struct ring *ring, __u32 index)
+{
+	const struct tdma_record *at = &ring->records[index % SLOTS];
+	__s64 deadline = tdma_patience();
+
+	do {
+		if (__atomic_load_n(&at->sequence, __ATOMIC_ACQUIRE) ==
+		    index + 1 &&
+		    __atomic_load_n(&at->status, __ATOMIC_ACQUIRE))
+			return *at;
+		sched_yield();
+	} while (tdma_now() < deadline);
+	return (struct tdma_record){};
+}
+
+static struct tdma_record ring_run(struct ring *ring,
+				   const union tdma_slot *slots)
+{
+	__u32 index = ring_add(ring, slots);
+
+	ring_bell(ring);
+	return ring_wait(ring, index);
+}
+
+FIXTURE_SETUP(userq)
+{
+	struct tdma_queue_create arg;
+
+	self->pins = tdma_pins();
+	self->fd = tdma_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tdma_query(self->fd, &self->caps));
+	ASSERT_EQ(0, tdma_buf_create(&self->src, self->fd, TDMA_MEM_USER,
+				     BYTES));
+	ASSERT_EQ(0, tdma_buf_create(&self->dst, self->fd, TDMA_MEM_USER,
+				     BYTES));
+	tdma_rand_fill(&self->rng, &self->src);
+	tdma_rand_fill(&self->rng, &self->dst);
+	ASSERT_EQ(0, create(self->fd, ORDER, -1, &arg));
+	ASSERT_TRUE(ring_map(&self->ring, self->fd, &arg));
+}
+
+FIXTURE_TEARDOWN(userq)
+{
+	ring_unmap(&self->ring);
+	close(self->fd);
+	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+}
+
+static union tdma_slot copy_slot(__u32 src, __u32 dst, __u32 bytes)
+{
+	union tdma_slot slot = { .desc = tdma_desc_copy(src, dst, 1) };
+
+	tdma_dim(&slot.desc, bytes, 1, 1);
+	return slot;
+}
+
+static union tdma_slot endless_slot(FIXTURE_DATA(userq) *self)
+{
+	union tdma_slot slot = {
+		.desc = tdma_slow_desc(self->src.handle, self->dst.handle,
+				       1U << 20),
+	};
+
+	tdma_dim(&slot.desc, 1U << 20, 0, 0);
+	slot.desc.dst_sync_interval = TDMA_SLOW_ROW;
+	return slot;
+}
+
+/* The first part of the job is in memory: the device has its descriptor. */
+static bool ring_started(struct ring *ring, __u32 index)
+{
+	const struct tdma_record *at = &ring->records[index % SLOTS];
+	__s64 deadline = tdma_patience();
+
+	while (__atomic_load_n(&at->sequence, __ATOMIC_ACQUIRE) != index + 1 ||
+	       !__atomic_load_n(&at->dst_done, __ATOMIC_ACQUIRE)) {
+		if (tdma_now() > deadline)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
+/* Many laps, jobs of one slot and of two, one at a time and several. */
+TEST_F(userq, random)
+{
+	unsigned int laps = tdma_env("TDMA_LAPS", 40);
+	struct tdma_queue_status state;
+	union tdma_slot slots[2];
+	struct tdma_record rec;
+	__u32 last = 0;
+
+	TH_LOG("TDMA_SEED=%#llx", (unsigned long long)self->rng.state);
+	while (self->ring.tail < laps * SLOTS) {
+		__u32 first = self->ring.tail;
+
+		while (self->ring.tail - first <= SLOTS - 2) {
+			tdma_rand_job(&self->rng, &self->caps, &self->src,
+				      &self->dst, 2000, slots);
+			tdma_ref_run(&slots[0].desc, &slots[1].ext,
+				     self->src.image, self->dst.image);
+			last = ring_add(&self->ring, slots);
+			if (!tdma_rand_below(&self->rng, 4))
+				break;
+		}
+		ring_bell(&self->ring);
+		rec = ring_wait(&self->ring, last);
+		ASSERT_EQ(TDMA_STATUS_OK, rec.status);
+		EXPECT_IMAGE(&self->dst);
+	}
+	ASSERT_EQ(0, status(self->fd, &state));
+	EXPECT_EQ(TDMA_QSTATE_IDLE, state.state);
+	EXPECT_EQ(TDMA_QERR_NONE, state.error);
+	EXPECT_EQ(self->ring.tail, state.done);
+}
+
+/* What the device refuses, and that nothing moves. */
+TEST_F(userq, refused_by_the_device)
+{
+	union tdma_slot good = copy_slot(self->src.handle, self->dst.handle,
+					 64);
+	union tdma_slot bad;
+	struct tdma_buf foreign;
+	int other = tdma_open(0);
+
+	ASSERT_LE(0, other);
+	/* Handles of another file: some are not here, and none is theirs. */
+	for (int i = 0; i < 8; i++)
+		ASSERT_EQ(0, tdma_buf_create(&foreign, other, TDMA_MEM_HOST,
+					     4096));
+	bad = copy_slot(self->src.handle, foreign.handle, 64);
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, ring_run(&self->ring, &bad).status);
+	bad = copy_slot(0, self->dst.handle, 64);
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, ring_run(&self->ring, &bad).status);
+	bad = copy_slot(1U << 31, self->dst.handle, 64);
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, ring_run(&self->ring, &bad).status);
+	bad = copy_slot(self->src.handle, self->dst.handle, BYTES + 1);
+	EXPECT_EQ(TDMA_STATUS_BAD_EXTENT, ring_run(&self->ring, &bad).status);
+	bad = good;
+	bad.desc.opcode = 0xff;
+	EXPECT_LE(TDMA_STATUS_REJECTED, ring_run(&self->ring, &bad).status);
+	/* A sync flag of nobody's */
+	bad = good;
+	bad.desc.flags |= TDMA_DESC_DST_SYNC_FLAG;
+	EXPECT_LE(TDMA_STATUS_REJECTED, ring_run(&self->ring, &bad).status);
+	EXPECT_IMAGE(&self->dst);
+	EXPECT_EQ(0, tdma_buf_diff(&foreign) - foreign.len);
+	EXPECT_EQ(TDMA_STATUS_OK, ring_run(&self->ring, &good).status);
+	memcpy(self->dst.image, self->src.image, 64);
+	EXPECT_IMAGE(&self->dst);
+	close(other);
+}
+
+TEST_F(userq, permission)
+{
+	unsigned char *mem = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	union tdma_slot slot;
+	__u32 handle;
+
+	ASSERT_NE(MAP_FAILED, mem);
+	ASSERT_EQ(0, tdma_pin(self->fd, mem, 4096, TDMA_BUF_READ, &handle));
+	slot = copy_slot(self->src.handle, handle, 64);
+	EXPECT_EQ(TDMA_STATUS_BAD_ACCESS, ring_run(&self->ring, &slot).status);
+	EXPECT_EQ(0, mem[0]);
+}
+
+TEST_F(userq, records_are_read_only)
+{
+	struct tdma_queue_create arg = {};
+	off_t records = (1ULL << 62) + (1ULL << 40);
+
+	EXPECT_EQ(-EBUSY, create(self->fd, ORDER, -1, &arg));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				   MAP_SHARED, self->fd, records));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, mprotect((void *)self->ring.records, 4096,
+			       PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+}
+
+/* Too long, beyond the last part, of one's own: no mapping. */
+TEST_F(userq, mappings_refused)
+{
+	const off_t base = 1ULL << 62;
+	size_t page = tdma_page_size();
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * page, PROT_READ, MAP_SHARED,
+				   self->fd, base));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, page, PROT_READ, MAP_SHARED,
+				   self->fd, base + page));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, page, PROT_READ, MAP_PRIVATE,
+				   self->fd, base));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * page, PROT_READ, MAP_SHARED,
+				   self->fd, base + (2ULL << 40)));
+	for (int part = 3; part < 16; part++)
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, page, PROT_READ, MAP_SHARED,
+					   self->fd,
+					   base + ((off_t)part << 40)));
+}
+
+TEST_F(userq, arguments_refused)
+{
+	struct tdma_queue_create arg;
+	struct tdma_queue_status state;
+	int fd = tdma_open(0);
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(-ENOENT, status(fd, &state));
+	EXPECT_EQ(-EINVAL, create(fd, 0, -1, &arg));
+	EXPECT_EQ(-EINVAL, create(fd, TDMA_USERQ_MAX_ORDER + 1, -1, &arg));
+	EXPECT_EQ(-EINVAL, create(fd, ~0U, -1, &arg));
+	EXPECT_EQ(-EBADF, create(fd, ORDER, 1000, &arg));
+	EXPECT_EQ(-EINVAL, create(fd, ORDER, fd, &arg));
+	arg = (struct tdma_queue_create){ .size = sizeof(arg), .order = ORDER,
+					  .eventfd = -1, .flags = 1 };
+	EXPECT_EQ(-1, ioctl(fd, TDMA_IOC_QUEUE_CREATE, &arg));
+	EXPECT_EQ(EINVAL, errno);
+	arg.flags = 0;
+	arg.reserved = 1;
+	EXPECT_EQ(-1, ioctl(fd, TDMA_IOC_QUEUE_CREATE, &arg));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, create(fd, TDMA_USERQ_MAX_ORDER, -1, &arg));
+	close(fd);
+}
+
+/* A tail beyond the ring: the queue is at an end, the file is not. */
+TEST_F(userq, absurd_tail)
+{
+	__s64 deadline = tdma_patience();
+	struct tdma_queue_status state;
+	union tdma_slot slot;
+
+	*self->ring.doorbell = SLOTS + 1;
+	do {
+		ASSERT_EQ(0, status(self->fd, &state));
+	} while (state.state != TDMA_QSTATE_HALTED && tdma_now() < deadline);
+	EXPECT_EQ(TDMA_QSTATE_HALTED, state.state);
+	EXPECT_EQ(TDMA_QERR_TAIL, state.error);
+	EXPECT_EQ(0, state.done);
+	slot = copy_slot(self->src.handle, self->dst.handle, BYTES);
+	EXPECT_RUN(TDMA_STATUS_OK, self->fd, &slot);
+	/* A buffer is let go although the queue will never get on. */
+	EXPECT_EQ(0, tdma_free(self->fd, self->dst.handle));
+	EXPECT_EQ(0, tdma_free(self->fd, self->src.handle));
+	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+}
+
+/* The device has a copy: what is in the ring afterwards does not matter. */
+TEST_F(userq, ring_overwritten)
+{
+	union tdma_slot slot = {
+		.desc = tdma_slow_desc(self->src.handle, self->dst.handle,
+				       100),
+	};
+	struct tdma_record rec;
+	__u32 index;
+
+	slot.desc.dst_sync_interval = 100 * TDMA_SLOW_ROW;
+	index = ring_add(&self->ring, &slot);
+	ring_bell(&self->ring);
+	ASSERT_TRUE(ring_started(&self->ring, index));
+	for (int i = 0; i < 1000; i++)
+		memset(self->ring.slots, i, SLOTS * sizeof(slot));
+	rec = ring_wait(&self->ring, index);
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	memcpy(self->dst.image, self->src.image, BYTES);
+	EXPECT_IMAGE(&self->dst);
+}
+
+TEST_F(userq, eventfd)
+{
+	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct pollfd pfd = { .fd = event, .events = POLLIN };
+	struct tdma_queue_create arg;
+	union tdma_slot slot = {
+		.desc = {
+			.version = TDMA_DESC_VERSION,
+			.opcode = TDMA_OP_NOP,
+		},
+	};
+	int fd = tdma_open(0);
+	struct ring ring;
+	eventfd_t n;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, create(fd, ORDER, event, &arg));
+	ASSERT_TRUE(ring_map(&ring, fd, &arg));
+	for (int i = 0; i < 5; i++) {
+		slot.desc.flags = i == 4 ? TDMA_DESC_IRQ : 0;
+		ring_add(&ring, &slot);
+	}
+	ring_bell(&ring);
+	/* One job of five asks for it; it is told when that is over. */
+	ASSERT_EQ(1, poll(&pfd, 1, TDMA_PATIENCE_MS));
+	ASSERT_EQ(0, eventfd_read(event, &n));
+	EXPECT_EQ(1, n);
+	EXPECT_EQ(TDMA_STATUS_OK, ring_wait(&ring, 4).status);
+	/* So is a job that fails, whether it asks or not. */
+	slot.desc.flags = 0;
+	slot.desc.opcode = 0xff;
+	EXPECT_LE(TDMA_STATUS_REJECTED, ring_run(&ring, &slot).status);
+	ASSERT_EQ(1, poll(&pfd, 1, TDMA_PATIENCE_MS));
+	ring_unmap(&ring);
+	close(fd);
+}
+
+/*
+ * Nobody counts the jobs that use a buffer; its pages stay where they are until
+ * the device is done with them all the same.
+ */
+TEST_F(userq, freed_while_in_use)
+{
+	union tdma_slot slot = endless_slot(self);
+	struct tdma_record rec;
+	__u32 index;
+
+	index = ring_add(&self->ring, &slot);
+	ring_bell(&self->ring);
+	ASSERT_TRUE(ring_started(&self->ring, index));
+	ASSERT_EQ(0, tdma_free(self->fd, self->dst.handle));
+	ASSERT_EQ(0, tdma_free(self->fd, self->src.handle));
+	for (int i = 0; i < 20; i++) {
+		usleep(5000);
+		ASSERT_LT(self->pins, tdma_pins());
+	}
+	/* The handles are gone at once, for what the device fetches now. */
+	slot = copy_slot(self->src.handle, self->dst.handle, 1);
+	ring_add(&self->ring, &slot);
+	ring_bell(&self->ring);
+	/* The end of the file is the end of the job, and of the wait. */
+	rec = self->ring.records[index];
+	EXPECT_EQ(TDMA_STATUS_PENDING, rec.status);
+}
+
+TEST_F(userq, freed_when_idle)
+{
+	union tdma_slot slot = copy_slot(self->src.handle, self->dst.handle,
+					 BYTES);
+
+	EXPECT_EQ(TDMA_STATUS_OK, ring_run(&self->ring, &slot).status);
+	ASSERT_EQ(0, tdma_free(self->fd, self->dst.handle));
+	ASSERT_EQ(0, tdma_free(self->fd, self->src.handle));
+	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT,
+		  ring_run(&self->ring, &slot).status);
+}
+
+/* A process that is killed with its queue full of work leaves nothing. */
+TEST_F(userq, killed)
+{
+	for (int round = 0; round < 8; round++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			FIXTURE_DATA(userq) own = {};
+			struct tdma_queue_create arg;
+			union tdma_slot slot;
+			int fd = tdma_open(0);
+
+			if (tdma_buf_create(&own.src, fd, TDMA_MEM_USER,
+					    BYTES) ||
+			    tdma_buf_create(&own.dst, fd, TDMA_MEM_USER,
+					    BYTES) ||
+			    create(fd, ORDER, -1, &arg) ||
+			    !ring_map(&own.ring, fd, &arg))
+				_exit(1);
+			slot = endless_slot(&own);
+			for (__u32 i = 0; i < SLOTS; i++)
+				ring_add(&own.ring, &slot);
+			ring_bell(&own.ring);
+			raise(SIGKILL);
+		}
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	}
+	munmap(self->dst.mem, BYTES);
+	EXPECT_EQ(0, tdma_free(self->fd, self->dst.handle));
+	EXPECT_EQ(0, tdma_free(self->fd, self->src.handle));
+	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+}
+
+/* The device goes, the mappings stay, and ring nobody's bell. */
+TEST_F(userq, unbound)
+{
+	union tdma_slot slot = endless_slot(self);
+	struct tdma_sysfs sysfs;
+
+	if (getuid())
+		SKIP(return, "needs root to unbind the driver");
+	ASSERT_EQ(0, tdma_sysfs_find(&sysfs));
+	ring_add(&self->ring, &slot);
+	ring_bell(&self->ring);
+	ASSERT_EQ(0, tdma_sysfs_write(sysfs.driver, "unbind", sysfs.name));
+	ring_bell(&self->ring);
+	self->ring.slots[0] = slot;
+	EXPECT_NE(TDMA_STATUS_OK, self->ring.records[0].status);
+	ASSERT_EQ(0, tdma_sysfs_write(sysfs.driver, "bind", sysfs.name));
+	ring_bell(&self->ring);
+	close(self->fd);
+	self->fd = tdma_open_again();
+	EXPECT_LE(0, self->fd);
+}
+
+TDMA_HARNESS_MAIN
