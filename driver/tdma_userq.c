@@ -12,6 +12,7 @@
  * not used again before, so that a doorbell still mapped rings nobody else's
  * queue.
  */
+#include <linux/bits.h>
 #include <linux/dma-mapping.h>
 #include <linux/eventfd.h>
 #include <linux/nospec.h>
@@ -24,7 +25,7 @@
 #include "tdma_userq.h"
 
 /* mmap() offsets: above those of buffers, one part per buffer's length */
-#define TDMA_USERQ_MMAP		(1ULL << 62)
+#define TDMA_USERQ_MMAP		BIT_ULL(62)
 
 enum tdma_userq_part {
 	TDMA_USERQ_RING,

@@ -24,7 +24,7 @@
 struct ring {
 	union tdma_slot *slots;
 	const struct tdma_record *records;
-	volatile __u32 *doorbell;
+	__u32 *doorbell;
 	__u32 tail;
 };
 
@@ -77,13 +77,13 @@ static void ring_unmap(struct ring *ring)
 {
 	munmap(ring->slots, SLOTS * sizeof(*ring->slots));
 	munmap((void *)ring->records, SLOTS * sizeof(*ring->records));
-	munmap((void *)ring->doorbell, tdma_page_size());
+	munmap(ring->doorbell, tdma_page_size());
 }
 
 static void ring_bell(struct ring *ring)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	*ring->doorbell = ring->tail;
+	__atomic_store_n(ring->doorbell, ring->tail, __ATOMIC_RELEASE);
 }
 
 /* Index of the job. Does not ring the bell. */
@@ -332,7 +332,8 @@ TEST_F(userq, absurd_tail)
 	struct tdma_queue_status state;
 	union tdma_slot slot;
 
-	*self->ring.doorbell = SLOTS + 1;
+	self->ring.tail = SLOTS + 1;
+	ring_bell(&self->ring);
 	do {
 		ASSERT_EQ(0, status(self->fd, &state));
 	} while (state.state != TDMA_QSTATE_HALTED && tdma_now() < deadline);
