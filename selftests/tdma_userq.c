@@ -16,8 +16,8 @@
 #include "tdma_slow.h"
 #include "tdma_sysfs.h"
 
-#define ORDER	3
-#define SLOTS	(1U << ORDER)
+#define ORDER	3	/* log2 of SLOTS */
+#define SLOTS	8
 #define BYTES	TDMA_SLOW_BYTES
 
 /* A user queue as its producer sees it */
