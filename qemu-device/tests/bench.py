@@ -244,8 +244,11 @@ def cycle(library):
             seconds = library.bench_cycle(any_order, 20, ctypes.byref(cycles),
                                           ctypes.byref(requests))
             rates.append(cycles.value / seconds * 1e-6)
-        print("%-32s %5.2f million cycles/s, %4.2f requests per cycle" % (
-            name, statistics.median(rates), requests.value / cycles.value))
+        # There is no peer to take turns with: a busy machine only takes away.
+        print("%-32s %5.2f million cycles/s at best, %5.2f in the middle, "
+              "%4.2f requests per cycle" % (
+                  name, max(rates), statistics.median(rates),
+                  requests.value / cycles.value))
 
 
 def main():
