@@ -14,6 +14,6 @@
 
 struct dma_async_tx_descriptor *
 tensordma_prep_tensor(struct dma_chan *chan, const struct tdma_desc *desc,
-		      unsigned long flags);
+		      const struct tdma_desc_ext *ext, unsigned long flags);
 
 #endif /* TENSORDMA_H */
