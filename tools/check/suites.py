@@ -91,6 +91,8 @@ class Guest(Suite):
         self.tests = options.pop("tests", None)
         self.variables = options.pop("variables", {})
         self.environment = options.pop("environment", {})
+        # Properties of the device; what the user wants comes behind.
+        self.device = options.pop("device", "")
         self.timeout = options.pop("timeout", 600)
         self.needs = options.pop("needs", None)
         # Patterns of log lines that a test provokes.
@@ -112,8 +114,10 @@ class Guest(Suite):
             variables["TESTS"] = " ".join(tests)
         argv = [self.context.tool("guest/boot.sh"), "check"]
         argv += ["%s=%s" % item for item in sorted(variables.items())]
+        device = [self.device, os.environ.get("DEVICE_OPTS", "")]
         environment = dict(self.environment, GUEST_NAME=self.name,
-                           GUEST_TIMEOUT=str(self.timeout))
+                           GUEST_TIMEOUT=str(self.timeout),
+                           DEVICE_OPTS=",".join(filter(None, device)))
         log = os.path.join(self.context.logs, self.name + ".log")
         # The guest's own limit comes first.
         return Process(argv, log, env=environment, timeout=self.timeout + 30)
