@@ -10,6 +10,12 @@
  *		WINDOW cycles (A21). "0 0" is off, as after every reset. What
  *		cannot be is refused with EINVAL and changes nothing.
  *
+ *	/sys/kernel/debug/tensordmaN/threadM/inject
+ *		"KIND SIDE ELEMENT": the next descriptor of the thread that
+ *		has this element on this side (0 source, 1 destination) meets
+ *		with an error, %TDMA_INJECT_*. "0 0 0" takes it back. Only
+ *		where the device has error injection.
+ *
  *	/sys/kernel/debug/tensordmaN/threadM/trace_enable
  *		"ORDER EVENTS" begins a trace of the events in the mask EVENTS
  *		in a ring of 2^ORDER entries, ORDER alone one of all events; "0"
@@ -270,6 +276,80 @@ static const struct file_operations tdma_trace_ring_fops = {
 	.llseek = noop_llseek,
 };
 
+static int inject_show(struct seq_file *seq, void *unused)
+{
+	const struct tdma_debugfs_thread *file = seq->private;
+	const struct tdma_hw *hw = &file->tdev->hw;
+	int ret;
+
+	ret = tdma_debugfs_get(file->tdev);
+	if (ret)
+		return ret;
+	seq_printf(seq, "%u %u %llu\n",
+		   tdma_hw_thread_read(hw, file->thread, TDMA_THREAD_INJECT),
+		   tdma_hw_thread_read(hw, file->thread,
+				       TDMA_THREAD_INJECT_SIDE),
+		   tdma_hw_thread_read64(hw, file->thread,
+					 TDMA_THREAD_INJECT_ELEMENT));
+	tdma_debugfs_put(file->tdev);
+	return 0;
+}
+
+static void tdma_arm(const struct tdma_hw *hw, u32 thread, u32 kind, u32 side,
+		     u64 element)
+{
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_INJECT,
+			     TDMA_INJECT_NONE);
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_INJECT_SIDE, side);
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_INJECT_ELEMENT,
+			     lower_32_bits(element));
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_INJECT_ELEMENT + 4,
+			     upper_32_bits(element));
+	tdma_hw_thread_write(hw, thread, TDMA_THREAD_INJECT, kind);
+}
+
+static ssize_t inject_write(struct file *filp, const char __user *from,
+			    size_t count, loff_t *pos)
+{
+	const struct seq_file *seq = filp->private_data;
+	const struct tdma_debugfs_thread *file = seq->private;
+	unsigned int kind, side;
+	char text[48] = "";
+	u64 element;
+	char end;
+	int ret;
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, count))
+		return -EFAULT;
+	if (sscanf(strim(text), "%u %u %llu%c", &kind, &side, &element,
+		   &end) != 3 ||
+	    kind > TDMA_INJECT_LOST_RESPONSE || side > 1)
+		return -EINVAL;
+
+	ret = tdma_debugfs_get(file->tdev);
+	if (ret)
+		return ret;
+	tdma_arm(&file->tdev->hw, file->thread, kind, side, element);
+	tdma_debugfs_put(file->tdev);
+	return count;
+}
+
+static int inject_open(struct inode *inode, struct file *filp)
+{
+	return single_open(filp, inject_show, inode->i_private);
+}
+
+static const struct file_operations tdma_inject_fops = {
+	.owner = THIS_MODULE,
+	.open = inject_open,
+	.read = seq_read,
+	.write = inject_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
 static void tdma_debugfs_thread(struct tdma_device *tdev,
 				struct tdma_debugfs_thread *file)
 {
@@ -286,6 +366,9 @@ static void tdma_debugfs_thread(struct tdma_device *tdev,
 			    &tdma_trace_enable_fops);
 	debugfs_create_file("trace_ring", 0400, dir, file,
 			    &tdma_trace_ring_fops);
+	if (tdev->hw.features & TDMA_FEATURE_INJECT)
+		debugfs_create_file("inject", 0600, dir, file,
+				    &tdma_inject_fops);
 }
 
 /**

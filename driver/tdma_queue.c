@@ -232,32 +232,22 @@ void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state)
 	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
-/* End a job that the device will never touch again and has not finished. */
-static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job,
-			   u32 status)
+static void tdma_job_over(struct tdma_queue *queue, struct tdma_job *job)
 {
-	tdma_queue_progress(queue, job, &job->record);
-	job->record.status = status;
-	job->record.fault_dim = TDMA_DIM_NONE;
+	if (job->record.status == TDMA_STATUS_ABORTED)
+		job->record.status = job->aborted;
 	list_del(&job->node);
 	trace_tdma_job_done(queue, job);
 	queue->ops->done(queue, job);
 }
 
-/* Hand all jobs back; the one at @index, if it is among them, has @status. */
-static void tdma_drain(struct tdma_queue *queue, u32 index, u32 status)
+/* End a job that the device will never touch again and has not finished. */
+static void tdma_job_abort(struct tdma_queue *queue, struct tdma_job *job)
 {
-	struct tdma_job *job, *next;
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->lock, flags);
-	tdma_queue_reap(queue);
-	list_for_each_entry_safe(job, next, &queue->inflight, node)
-		tdma_job_abort(queue, job, job->index == index ?
-					   status : TDMA_STATUS_ABORTED);
-	queue->head = queue->tail;
-	queue->ops->event(queue);
-	spin_unlock_irqrestore(&queue->lock, flags);
+	tdma_queue_progress(queue, job, &job->record);
+	job->record.status = TDMA_STATUS_ABORTED;
+	job->record.fault_dim = TDMA_DIM_NONE;
+	tdma_job_over(queue, job);
 }
 
 /**
@@ -268,7 +258,16 @@ static void tdma_drain(struct tdma_queue *queue, u32 index, u32 status)
  */
 void tdma_queue_drain(struct tdma_queue *queue)
 {
-	tdma_drain(queue, 0, TDMA_STATUS_ABORTED);
+	struct tdma_job *job, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->lock, flags);
+	tdma_queue_reap(queue);
+	list_for_each_entry_safe(job, next, &queue->inflight, node)
+		tdma_job_abort(queue, job);
+	queue->head = queue->tail;
+	queue->ops->event(queue);
+	spin_unlock_irqrestore(&queue->lock, flags);
 }
 
 /* Let the hardware end what it does for a queue. */
@@ -309,10 +308,10 @@ int tdma_queue_stop(struct tdma_queue *queue)
 	return ret;
 }
 
-/* Is there anything to recover? If so, @index is that of the oldest job. */
-static bool tdma_oldest_index(struct tdma_queue *queue, u32 *index)
+/* Is there anything to recover? If so, the oldest job ends with @status. */
+static bool tdma_condemn(struct tdma_queue *queue, u32 status)
 {
-	const struct tdma_job *job;
+	struct tdma_job *job;
 	unsigned long flags;
 	bool on;
 
@@ -320,8 +319,9 @@ static bool tdma_oldest_index(struct tdma_queue *queue, u32 *index)
 	tdma_queue_reap(queue);
 	job = list_first_entry_or_null(&queue->inflight, struct tdma_job,
 				       node);
-	*index = job ? job->index : queue->tail;
 	on = queue->state == TDMA_QUEUE_ON;
+	if (on && job)
+		job->aborted = status;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	return on;
 }
@@ -340,14 +340,13 @@ static bool tdma_oldest_index(struct tdma_queue *queue, u32 *index)
  */
 int tdma_queue_recover(struct tdma_queue *queue, u32 status)
 {
-	u32 index;
 	int ret = 0;
 
 	mutex_lock(&queue->control);
-	if (tdma_oldest_index(queue, &index)) {
+	if (tdma_condemn(queue, status)) {
 		ret = tdma_disable(queue, TDMA_QUEUE_OFF);
 		if (!ret) {
-			tdma_drain(queue, index, status);
+			tdma_queue_drain(queue);
 			ret = tdma_queue_start(queue);
 		}
 	}
@@ -385,6 +384,7 @@ void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
 	lockdep_assert_held(&queue->lock);
 	job->index = queue->tail;
 	job->slots = 1;
+	job->aborted = TDMA_STATUS_ABORTED;
 	*tdma_queue_slot(queue, job->index) = *desc;
 	if (desc->flags & TDMA_DESC_EXT) {
 		memcpy(tdma_queue_slot(queue, job->index + 1), ext,
@@ -442,9 +442,7 @@ void tdma_queue_reap(struct tdma_queue *queue)
 			break;
 		job->record = *tdma_queue_record(queue, job->index);
 		queue->head = job->index + job->slots;
-		list_del(&job->node);
-		trace_tdma_job_done(queue, job);
-		queue->ops->done(queue, job);
+		tdma_job_over(queue, job);
 	}
 }
 

@@ -25,12 +25,14 @@ struct tdma_vector;
  * @node: in tdma_queue.inflight
  * @index: ring index of the descriptor
  * @slots: slots it takes: 1, or 2 with an extension block
+ * @aborted: status to give it if it is aborted
  * @record: final state, valid when ops->done is called
  */
 struct tdma_job {
 	struct list_head node;
 	u32 index;
 	u32 slots;
+	u32 aborted;
 	struct tdma_record record;
 };
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tensordma selftests: a response that never comes, and what the driver makes
+ * of it. The job that hangs ends with a status of its own, those behind it are
+ * aborted, and its file goes on; nobody else notices.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tdma_harness.h"
+#include "tdma_text.h"
+#include "tdma_util.h"
+
+#define ELEMENTS	4096U
+#define LOST_AT		100U
+#define TIMEOUT_FILE	"/sys/module/tensordma/parameters/hang_timeout_ms"
+
+FIXTURE(hang)
+{
+	int fd;
+	struct tdma_query caps;
+	struct tdma_buf src;
+	struct tdma_buf dst;
+	char timeout[32];
+};
+
+/* The device chooses the thread of a job: arm all of them. */
+static int arm(const struct tdma_query *caps, int kind)
+{
+	char text[48];
+	int ret = 0;
+	__u32 i;
+
+	snprintf(text, sizeof(text), "%d 0 %u", kind, LOST_AT);
+	for (i = 0; i < caps->threads && !ret; i++)
+		ret = tdma_thread_write(i, "inject", text);
+	return ret;
+}
+
+FIXTURE_SETUP(hang)
+{
+	self->fd = tdma_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, tdma_query(self->fd, &self->caps));
+	if (!(self->caps.features & TDMA_FEATURE_INJECT))
+		SKIP(return, "the device was made without error injection");
+	ASSERT_EQ(0, tdma_text_read(TIMEOUT_FILE, self->timeout,
+				    sizeof(self->timeout)));
+	ASSERT_EQ(0, tdma_text_write(TIMEOUT_FILE, "200"));
+	ASSERT_EQ(0, tdma_buf_create(&self->src, self->fd, TDMA_MEM_USER,
+				     ELEMENTS));
+	ASSERT_EQ(0, tdma_buf_create(&self->dst, self->fd, TDMA_MEM_USER,
+				     ELEMENTS));
+}
+
+FIXTURE_TEARDOWN(hang)
+{
+	if (self->timeout[0]) {
+		arm(&self->caps, 0);
+		tdma_text_write(TIMEOUT_FILE, self->timeout);
+	}
+	close(self->fd);
+}
+
+static union tdma_slot copy_job(const FIXTURE_DATA(hang) *self)
+{
+	union tdma_slot slot = {
+		.desc = tdma_desc_copy(self->src.handle, self->dst.handle, 1),
+	};
+
+	tdma_dim(&slot.desc, ELEMENTS, 1, 1);
+	return slot;
+}
+
+/* Queue @count jobs the first of which hangs. */
+static __u64 submit_hanging(struct __test_metadata *_metadata,
+			    FIXTURE_DATA(hang) *self, __u32 count)
+{
+	union tdma_slot slots[8];
+	struct tdma_submit report;
+	__u32 i;
+
+	for (i = 0; i < count; i++)
+		slots[i] = copy_job(self);
+	ASSERT_EQ(0, arm(&self->caps, TDMA_INJECT_LOST_RESPONSE));
+	ASSERT_EQ(0, tdma_submit(self->fd, slots, count, &report));
+	ASSERT_EQ(count, report.accepted);
+	return report.first_job;
+}
+
+TEST_F(hang, only_the_queue_is_recovered)
+{
+	union tdma_slot slot = copy_job(self);
+	struct tdma_record rec;
+	struct tdma_query after;
+	__u64 first;
+	__u32 i;
+
+	first = submit_hanging(_metadata, self, 8);
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, tdma_wait(self->fd, first + i, tdma_patience(),
+				       &rec));
+		EXPECT_EQ(i ? TDMA_STATUS_ABORTED : TDMA_STATUS_TIMEOUT,
+			  rec.status);
+		EXPECT_GE(i ? 0 : LOST_AT, rec.dst_done);
+	}
+	ASSERT_EQ(0, arm(&self->caps, 0));
+	ASSERT_EQ(0, tdma_run(self->fd, &slot, &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	EXPECT_EQ(0, memcmp(self->src.mem, self->dst.mem, ELEMENTS));
+	ASSERT_EQ(0, tdma_query(self->fd, &after));
+	EXPECT_EQ(self->caps.reset_generation, after.reset_generation);
+}
+
+/* A file opened before knows nothing of what happens to another's queue. */
+TEST_F(hang, other_files_go_on)
+{
+	struct tdma_buf src, dst;
+	union tdma_slot slot;
+	struct tdma_record rec;
+	int fd = tdma_open(0);
+	__u64 job;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, tdma_buf_create(&src, fd, TDMA_MEM_USER, LOST_AT));
+	ASSERT_EQ(0, tdma_buf_create(&dst, fd, TDMA_MEM_USER, LOST_AT));
+	job = submit_hanging(_metadata, self, 1);
+	slot.desc = tdma_desc_copy(src.handle, dst.handle, 1);
+	tdma_dim(&slot.desc, LOST_AT, 1, 1);
+	ASSERT_EQ(0, tdma_run(fd, &slot, &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	ASSERT_EQ(0, tdma_wait(self->fd, job, tdma_patience(), &rec));
+	EXPECT_EQ(TDMA_STATUS_TIMEOUT, rec.status);
+	ASSERT_EQ(0, tdma_run(fd, &slot, &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	close(fd);
+}
+
+/* Switched off, it waits for ever; close() and a killer need no watchdog. */
+TEST_F(hang, without_detection_close_still_works)
+{
+	union tdma_slot slot;
+	struct tdma_record rec;
+	__u64 job;
+	int fd;
+
+	ASSERT_EQ(0, tdma_text_write(TIMEOUT_FILE, "0"));
+	job = submit_hanging(_metadata, self, 1);
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, job, tdma_now() + 1000000000LL,
+				    &rec));
+	EXPECT_GE(LOST_AT, rec.dst_done);
+	ASSERT_EQ(0, arm(&self->caps, 0));
+	ASSERT_EQ(0, close(self->fd));
+	fd = tdma_open(0);
+	ASSERT_LE(0, fd);
+	self->fd = fd;
+	ASSERT_EQ(0, tdma_pin(fd, self->src.mem, ELEMENTS, TDMA_BUF_READ,
+			      &self->src.handle));
+	ASSERT_EQ(0, tdma_pin(fd, self->dst.mem, ELEMENTS, TDMA_BUF_WRITE,
+			      &self->dst.handle));
+	slot = copy_job(self);
+	ASSERT_EQ(0, tdma_run(fd, &slot, &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+}
+
+TEST_F(hang, process_killed_while_it_waits)
+{
+	struct tdma_record rec;
+	int status, ready[2];
+	char byte;
+	pid_t pid;
+
+	ASSERT_EQ(0, tdma_text_write(TIMEOUT_FILE, "0"));
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		__u64 job = submit_hanging(_metadata, self, 4);
+
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		_exit(tdma_wait(self->fd, job, TDMA_WAIT_FOREVER, &rec));
+	}
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	close(ready[0]);
+	close(ready[1]);
+}
+
+TDMA_HARNESS_MAIN
