@@ -153,10 +153,9 @@ main() {
 		on_files kernel_style 100 -- 'selftests/*.[ch]'
 	tap_test "QEMU's checkpatch: device" qemu_style
 	tap_test "kernel-doc" on_files kernel_doc -- 'driver/*.[ch]' 'uapi/*.h'
-	tap_test "driver: W=1, warnings are errors" \
-		module_with w1 W=1 KCFLAGS=-Werror
-	tap_test "driver: sparse" \
-		module_with sparse C=2 CHECK="sparse -Wsparse-error"
+	tap_test "driver: W=1 and sparse, warnings are errors" \
+		module_with sparse W=1 KCFLAGS=-Werror \
+		C=2 CHECK="sparse -Wsparse-error"
 	if [ "$quick" = --quick ]; then
 		tap_skip "coccinelle" "slow; make lint runs it"
 	else
