@@ -3,9 +3,10 @@
 """Checks that every test which the status of the requirements names exists,
 and that no requirement is called done without one. Writes TAP.
 
-usage: status.py [FILE]    (default: Documentation/requirements-status.md)
+usage: status.py [FILE...]    (default: Documentation/requirements-*.md)
 """
 
+import glob
 import os
 import re
 import sys
@@ -14,13 +15,17 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 PLACES = ("qemu-device/tests", "selftests")
 TEST = re.compile(r"`((?:test|cycle|tdma)_\w+)(?:: (\w+))?`")
+# Tests of the in-kernel client have names, not identifiers.
+CLIENT = re.compile(r"`client: ([^`]+)`")
+# States that claim nothing.
+NO_CLAIM = ("open", "reason")
 
 
 def rows(text):
     """ID, state and last column of each row of the table."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) == 6 and re.fullmatch(r"[ABC]\d+", cells[1]):
+        if len(cells) == 6 and re.fullmatch(r"[A-Z]\d+", cells[1]):
             yield cells[1], cells[3], cells[4]
 
 
@@ -34,13 +39,25 @@ def source(program, top):
     return ""
 
 
+def client(top):
+    """The text of the in-kernel client."""
+    text = ""
+    for path in glob.glob(os.path.join(top, "driver", "tests", "client_*.c")):
+        with open(path, encoding="utf-8") as part:
+            text += part.read()
+    return text
+
+
 def problem(state, shown_by, top=TOP):
     """What is wrong with a row, or None."""
     if state not in ("done", "partly"):
         return "no such state: " + state
-    tests = TEST.findall(shown_by)
-    if not tests:
+    tests, names = TEST.findall(shown_by), CLIENT.findall(shown_by)
+    if not tests and not names and "make check T=" not in shown_by:
         return "names no test"
+    for name in names:
+        if '"%s"' % name not in client(top):
+            return "the client has no test " + name
     for program, test in tests:
         text = source(program, top)
         if not text:
@@ -51,11 +68,12 @@ def problem(state, shown_by, top=TOP):
     return None
 
 
-def main(path):
-    with open(path, encoding="utf-8") as text:
-        found = list(rows(text.read()))
-    # An open row claims nothing.
-    claims = [row for row in found if row[1] != "open"]
+def main(paths):
+    found = []
+    for path in paths:
+        with open(path, encoding="utf-8") as text:
+            found += rows(text.read())
+    claims = [row for row in found if row[1] not in NO_CLAIM]
     print("TAP version 13")
     print("1..%d" % len(claims))
     bad = not claims
@@ -70,6 +88,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2] or
-                  [os.path.join(TOP, "Documentation",
-                                "requirements-status.md")]))
+    sys.exit(main(sys.argv[1:] or
+                  sorted(glob.glob(os.path.join(TOP, "Documentation",
+                                                "requirements-*.md")))))
