@@ -12,8 +12,8 @@ from results import FAILED, failed, passed, skipped
 LAST_LINES = 15
 
 # Variables of the caller that tests in the guest know.
-PASSED_ON = ("TDMA_FAIL_STEP", "TDMA_ROUNDS", "TDMA_SEED", "TDMA_STRESS_JOBS",
-             "TDMA_STRESS_PROCESSES", "TDMA_WORKERS")
+PASSED_ON = ("TDMA_FAIL_STEP", "TDMA_RACE_SECONDS", "TDMA_ROUNDS", "TDMA_SEED",
+             "TDMA_STRESS_JOBS", "TDMA_STRESS_PROCESSES", "TDMA_WORKERS")
 
 
 class Suite:
