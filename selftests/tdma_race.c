@@ -19,6 +19,8 @@
 #define FILES		4
 #define HANDLES		16
 #define BYTES		65536
+/* A debug kernel counts to seven mappings of the same memory. */
+#define PIECES		256
 #define BOTH		(TDMA_BUF_READ | TDMA_BUF_WRITE)
 
 /* What all threads share. Numbers in it may be stale: that is the point. */
@@ -27,7 +29,7 @@ static struct {
 	atomic_int files[FILES];
 	atomic_int fence;
 	atomic_int dmabuf;
-	void *memory;
+	unsigned char *memory;
 	char reset[PATH_MAX];
 } shared;
 
@@ -60,7 +62,8 @@ static void do_pin(struct racer *racer, int fd)
 {
 	__u32 handle;
 
-	tdma_pin(fd, shared.memory, BYTES, BOTH, &handle);
+	tdma_pin(fd, shared.memory + pick(racer, PIECES) * BYTES, BYTES, BOTH,
+		 &handle);
 }
 
 static void do_alloc(struct racer *racer, int fd)
@@ -233,7 +236,7 @@ TEST(everything_at_once)
 	TH_LOG("TDMA_SEED=%#llx", (unsigned long long)rng.state);
 	if (!getuid() && !tdma_sysfs_find(&sysfs))
 		strcpy(shared.reset, sysfs.device);
-	shared.memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+	shared.memory = mmap(NULL, PIECES * BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, shared.memory);
 	for (int i = 0; i < FILES; i++)
