@@ -27,7 +27,8 @@ build_driver() {
 	mkdir -p "$MODULES"
 	rsync -rlc "$TDMA_TOP/Kbuild" "$TDMA_TOP/driver" "$TDMA_TOP/uapi" \
 		--exclude '*.o' --exclude '*.ko' --exclude '*.mod*' \
-		--exclude '.*.cmd' "$MODULES/"
+		--exclude '*.d' --exclude '.*.cmd' --exclude modules.order \
+		--exclude Module.symvers "$MODULES/"
 	kbuild "$MODULES"
 }
 
