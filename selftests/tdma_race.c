@@ -135,7 +135,8 @@ static void do_import(struct racer *racer, int fd)
 		.fd = atomic_load(&shared.dmabuf),
 	};
 
-	ioctl(fd, TDMA_IOC_BUF_IMPORT, &arg);
+	if (!ioctl(fd, TDMA_IOC_BUF_IMPORT, &arg) && pick(racer, 8))
+		tdma_free(fd, arg.handle);
 }
 
 static void do_eventfd(struct racer *racer, int fd)
