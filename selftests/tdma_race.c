@@ -236,7 +236,8 @@ TEST(everything_at_once)
 
 	TH_LOG("TDMA_SEED=%#llx", (unsigned long long)rng.state);
 	if (!getuid() && !tdma_sysfs_find(&sysfs))
-		strcpy(shared.reset, sysfs.device);
+		snprintf(shared.reset, sizeof(shared.reset), "%s",
+			 sysfs.device);
 	shared.memory = mmap(NULL, PIECES * BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, shared.memory);
