@@ -208,6 +208,9 @@ static void test_id_round_trip(void **state)
             }
             before[e->side] = e->cycle;
         }
+        for (unsigned s = 0; s < TDMA_SIDES; s++) {
+            assert_int_equal(rig_counters(rig, s)->outstanding_max, 1);
+        }
         rig_free(rig);
     }
 }
@@ -425,14 +428,14 @@ static void test_closed_form(void **state)
 }
 
 /* First request of the second descriptor, last response of the first. */
-static void two_jobs(uint64_t second_dst, uint64_t *begin, uint64_t *end,
-                     uint64_t *hazard)
+static void two_jobs(uint64_t second_src, uint64_t second_dst, uint64_t *begin,
+                     uint64_t *end, uint64_t *hazard)
 {
     struct tdma_properties p = rig_properties();
     struct rig *rig = rig_new(&p);
     struct tdma_desc a = rig_copy(400, 4), b = rig_copy(400, 4);
 
-    b.src_offset = 100000;
+    b.src_offset = second_src;
     b.dst_offset = second_dst;
     rig_submit(rig, 0, &a, NULL);
     rig_submit(rig, 0, &b, NULL);
@@ -448,20 +451,27 @@ static void two_jobs(uint64_t second_dst, uint64_t *begin, uint64_t *end,
 /* Pipelined across descriptors unless their ranges can overlap (A2). */
 static void test_hazard(void **state)
 {
+    const uint64_t apart = RIG_DATA / 2 + 50000;
     uint64_t begin, end, hazard;
 
     (void)state;
-    two_jobs(RIG_DATA / 2 + 1600, &begin, &end, &hazard);
+    two_jobs(100000, RIG_DATA / 2 + 1600, &begin, &end, &hazard);
     assert_true(begin < end);
     assert_int_equal(hazard, 0);
-    /* one byte in common: with what the first one writes ... */
-    two_jobs(RIG_DATA / 2 + 1599, &begin, &end, &hazard);
+    /* one byte in common, written by both: write after write ... */
+    two_jobs(100000, RIG_DATA / 2 + 1599, &begin, &end, &hazard);
     assert_true(begin > end);
     assert_in_range(hazard, 90, 110);
-    /* ... and with what it reads */
-    two_jobs(1599, &begin, &end, &hazard);
+    /* ... written after the first one has read it ... */
+    two_jobs(100000, 1599, &begin, &end, &hazard);
     assert_true(begin > end);
-    two_jobs(1600, &begin, &end, &hazard);
+    two_jobs(100000, 1600, &begin, &end, &hazard);
+    assert_true(begin < end);
+    /* ... and read after the first one has written it */
+    two_jobs(RIG_DATA / 2 + 1599, apart, &begin, &end, &hazard);
+    assert_true(begin > end);
+    assert_in_range(hazard, 90, 110);
+    two_jobs(RIG_DATA / 2 + 1600, apart, &begin, &end, &hazard);
     assert_true(begin < end);
 }
 

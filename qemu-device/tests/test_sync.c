@@ -3,6 +3,7 @@
  * Sync flags and partial updates (A36-A38, B20, B23).
  */
 #include "arena.h"
+#include "mem/tdma_syncflag.h"
 
 enum { BYTES = 1 << 16 };
 
@@ -121,6 +122,19 @@ static void test_value_wraps(void **state)
     assert_int_equal(flag_control(a->m, 9),
                      TDMA_SYNC_DONE | TDMA_SYNC_PUBLIC);
     arena_free(a);
+}
+
+/* Nothing is carried from the value into the bits above it. */
+static void test_no_carry(void **state)
+{
+    uint64_t word[2] = { UINT32_MAX, 0 };
+    struct tdma_sync_flags flags = { .count = 2, .word = word };
+
+    (void)state;
+    tdma_sync_flag_add(&flags, 0, 5, false);
+    assert_int_equal(tdma_sync_flag_value(&flags, 0), 4);
+    assert_int_equal(tdma_sync_flag_control(&flags, 0), 0);
+    assert_int_equal(word[1], 0);
 }
 
 static void test_empty_tensor_is_done(void **state)
@@ -280,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_registers),
         cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_value_wraps),
+        cmocka_unit_test(test_no_carry),
         cmocka_unit_test(test_empty_tensor_is_done),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_number_border),
