@@ -6,6 +6,7 @@
  * size; it never sees the user pointer. What goes back is as much as the
  * caller's structure holds. Adding an ioctl is one row and one handler.
  */
+#include <linux/capability.h>
 #include <linux/dma-buf.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -270,6 +271,40 @@ static int tdma_ioc_wait(struct tdma_call *call)
 	return ret;
 }
 
+static int tdma_priority_check(const struct tdma_priority *arg)
+{
+	if (arg->flags & ~TDMA_PRIORITY_SET || arg->reserved ||
+	    arg->priority > TDMA_PRIORITY_MAX)
+		return -EINVAL;
+	if (!(arg->flags & TDMA_PRIORITY_SET))
+		return arg->priority ? -EINVAL : 0;
+	if (arg->priority > TDMA_PRIORITY_DEFAULT && !capable(CAP_SYS_NICE))
+		return -EPERM;
+	return 0;
+}
+
+static int tdma_ioc_priority(struct tdma_call *call)
+{
+	struct tdma_priority *arg = call->arg;
+	struct tdma_file *file = call->file;
+	int ret;
+
+	ret = tdma_priority_check(arg);
+	if (ret)
+		return ret;
+	ret = tdma_file_begin(file);
+	if (ret)
+		return ret;
+	if (arg->flags & TDMA_PRIORITY_SET)
+		ret = tdma_file_set_priority(file, arg->priority);
+	arg->priority = READ_ONCE(file->queue.hw.priority);
+	tdma_file_end(file);
+	if (!ret || ret == -EBUSY)
+		return ret;
+	tdma_device_reset(file->tdev, file->generation);
+	return -ENODEV;
+}
+
 static int tdma_ioc_queue_create(struct tdma_call *call)
 {
 	int ret = tdma_file_begin(call->file);
@@ -339,6 +374,8 @@ static const struct tdma_op tdma_ops[] = {
 		reserved, true),
 	TDMA_OP(TDMA_IOC_EVENTFD, tdma_ioc_eventfd, tdma_eventfd, reserved,
 		false),
+	TDMA_OP(TDMA_IOC_PRIORITY, tdma_ioc_priority, tdma_priority, reserved,
+		true),
 	TDMA_OP(TDMA_IOC_QUEUE_CREATE, tdma_ioc_queue_create,
 		tdma_queue_create, reserved, true),
 	TDMA_OP(TDMA_IOC_QUEUE_STATUS, tdma_ioc_queue_status,
@@ -358,6 +395,7 @@ union tdma_arg {
 	struct tdma_buf_import import;
 	struct tdma_wait_many many;
 	struct tdma_eventfd eventfd;
+	struct tdma_priority priority;
 	struct tdma_queue_create create;
 	struct tdma_queue_status status;
 };

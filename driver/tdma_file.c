@@ -372,6 +372,38 @@ int tdma_file_set_eventfd(struct tdma_file *file, int fd)
 	return 0;
 }
 
+static bool tdma_file_idle(struct tdma_file *file)
+{
+	bool idle;
+
+	lockdep_assert_held(&file->lock);
+	spin_lock_irq(&file->queue.lock);
+	idle = list_empty(&file->held);
+	spin_unlock_irq(&file->queue.lock);
+	return idle && !file->userq;
+}
+
+/**
+ * tdma_file_set_priority - be served earlier or later
+ * @file: the file, between tdma_file_begin() and tdma_file_end()
+ * @priority: 0 to %TDMA_PRIORITY_MAX
+ *
+ * Return: 0, -EBUSY if a job is unfinished or there is a user queue, or another
+ * error: the device must be reset.
+ */
+int tdma_file_set_priority(struct tdma_file *file, u32 priority)
+{
+	int ret = 0;
+
+	/* Keeps submissions out. */
+	mutex_lock(&file->lock);
+	if (file->queue.hw.priority != priority)
+		ret = tdma_file_idle(file) ?
+		      tdma_queue_set_priority(&file->queue, priority) : -EBUSY;
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
 /* ---- buffers ---- */
 
 /**
@@ -497,6 +529,8 @@ void tdma_file_show(struct tdma_file *file, struct seq_file *seq)
 	spin_unlock_irq(&file->queue.lock);
 
 	seq_printf(seq, "tensordma-queue:\t%u\n", file->queue.id);
+	seq_printf(seq, "tensordma-priority:\t%u\n",
+		   file->queue.hw.priority);
 	seq_printf(seq, "tensordma-generation:\t%u\n", file->generation);
 	seq_printf(seq, "tensordma-buffers:\t%lu\n", buffers);
 	seq_printf(seq, "tensordma-buffer-bytes:\t%llu\n", bytes);

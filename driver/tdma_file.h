@@ -120,6 +120,7 @@ void tdma_file_end(struct tdma_file *file);
 bool tdma_file_full(const struct tdma_file *file, u32 slots);
 struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number);
 int tdma_file_set_eventfd(struct tdma_file *file, int fd);
+int tdma_file_set_priority(struct tdma_file *file, u32 priority);
 
 int tdma_file_add_buffer(struct tdma_file *file, struct tdma_buffer *buf);
 int tdma_file_free_buffer(struct tdma_file *file, u32 handle);

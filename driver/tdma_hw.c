@@ -279,7 +279,8 @@ int tdma_hw_queue_enable(const struct tdma_hw *hw, u32 queue,
 	writel(config->context, tdma_queue_reg(hw, queue, TDMA_QUEUE_CONTEXT));
 	writel(config->vector, tdma_queue_reg(hw, queue, TDMA_QUEUE_VECTOR));
 	writel(config->thread, tdma_queue_reg(hw, queue, TDMA_QUEUE_THREAD));
-	writel(0, tdma_queue_reg(hw, queue, TDMA_QUEUE_PRIORITY));
+	writel(config->priority,
+	       tdma_queue_reg(hw, queue, TDMA_QUEUE_PRIORITY));
 	writel(TDMA_POLICY_CONTINUE,
 	       tdma_queue_reg(hw, queue, TDMA_QUEUE_POLICY));
 	writel(TDMA_QCTL_ENABLE, tdma_queue_reg(hw, queue, TDMA_QUEUE_CONTROL));

@@ -58,6 +58,7 @@ struct tdma_hw {
  * @context: context of the segments
  * @vector: MSI-X vector
  * @thread: DMA thread, or %TDMA_THREAD_ANY
+ * @priority: 0 to %TDMA_PRIORITY_MAX; those with more go first
  */
 struct tdma_hw_queue {
 	u64 ring;
@@ -66,6 +67,7 @@ struct tdma_hw_queue {
 	u32 context;
 	u32 vector;
 	u32 thread;
+	u32 priority;
 };
 
 int tdma_hw_init(struct tdma_hw *hw, void __iomem *regs);

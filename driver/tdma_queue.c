@@ -9,6 +9,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/minmax.h>
+#include <linux/tensordma.h>
 #include <linux/wait_bit.h>
 
 #include "tdma_device.h"
@@ -66,6 +67,7 @@ static void tdma_queue_setup(struct tdma_queue *queue, struct tdma_device *tdev,
 	queue->hw.context = context;
 	queue->hw.vector = vector;
 	queue->hw.thread = TDMA_THREAD_ANY;
+	queue->hw.priority = TDMA_PRIORITY_DEFAULT;
 }
 
 static void tdma_queue_attach(struct tdma_queue *queue)
@@ -304,6 +306,40 @@ int tdma_queue_stop(struct tdma_queue *queue)
 	ret = tdma_disable(queue, TDMA_QUEUE_DEAD);
 	if (!ret)
 		tdma_queue_drain(queue);
+	mutex_unlock(&queue->control);
+	return ret;
+}
+
+/**
+ * tdma_queue_set_priority - let a queue be served earlier or later
+ * @queue: the queue, on; nobody pushes to it meanwhile
+ * @priority: 0 to %TDMA_PRIORITY_MAX
+ *
+ * The device takes a priority from a queue that is off only, so this works on
+ * one without jobs. The caller holds the device's lock for reading and has
+ * found the device running. May sleep.
+ *
+ * Return: 0, -EBUSY if a job is in flight, -ENODEV if the queue is dead, or
+ * another error: the device must be reset.
+ */
+int tdma_queue_set_priority(struct tdma_queue *queue, u32 priority)
+{
+	int ret = 0;
+
+	mutex_lock(&queue->control);
+	spin_lock_irq(&queue->lock);
+	tdma_queue_reap(queue);
+	if (queue->state != TDMA_QUEUE_ON)
+		ret = -ENODEV;
+	else if (!list_empty(&queue->inflight))
+		ret = -EBUSY;
+	spin_unlock_irq(&queue->lock);
+	if (!ret)
+		ret = tdma_disable(queue, TDMA_QUEUE_OFF);
+	if (!ret) {
+		queue->hw.priority = priority;
+		ret = tdma_queue_start(queue);
+	}
 	mutex_unlock(&queue->control);
 	return ret;
 }

@@ -146,6 +146,7 @@ void tdma_queue_fini(struct tdma_queue *queue);
 
 int tdma_queue_start(struct tdma_queue *queue);
 int tdma_queue_stop(struct tdma_queue *queue);
+int tdma_queue_set_priority(struct tdma_queue *queue, u32 priority);
 int tdma_queue_recover(struct tdma_queue *queue, u32 status);
 void tdma_queue_put(struct tdma_queue *queue);
 void tdma_queue_off(struct tdma_queue *queue, enum tdma_queue_state state);

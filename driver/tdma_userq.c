@@ -178,6 +178,7 @@ static int tdma_userq_start(struct tdma_file *file,
 	};
 	tdma_queue_init_user(&userq->queue, tdev, &tdma_userq_ops, id,
 			     file->ctx.id, &memory);
+	userq->queue.hw.priority = file->queue.hw.priority;
 
 	/* From now on buffers are released with an eye on this queue. */
 	mutex_lock(&tdev->buffers_lock);

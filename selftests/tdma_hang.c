@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "tdma_busy.h"
 #include "tdma_harness.h"
 #include "tdma_text.h"
 #include "tdma_util.h"
@@ -113,6 +114,32 @@ TEST_F(hang, only_the_queue_is_recovered)
 	EXPECT_EQ(0, memcmp(self->src.mem, self->dst.mem, ELEMENTS));
 	ASSERT_EQ(0, tdma_query(self->fd, &after));
 	EXPECT_EQ(self->caps.reset_generation, after.reset_generation);
+}
+
+TEST_F(hang, priority_outlives_recovery)
+{
+	union tdma_slot slot = copy_job(self);
+	struct tdma_submit report;
+	struct tdma_busy busy;
+	struct tdma_record rec;
+	__u64 job;
+
+	ASSERT_EQ(0, tdma_set_priority(self->fd, 0));
+	job = submit_hanging(_metadata, self, 1);
+	ASSERT_EQ(0, tdma_wait(self->fd, job, tdma_patience(), &rec));
+	ASSERT_EQ(TDMA_STATUS_TIMEOUT, rec.status);
+	ASSERT_EQ(0, arm(&self->caps, 0));
+	EXPECT_EQ(0, tdma_get_priority(self->fd));
+
+	ASSERT_EQ(0, tdma_busy_start(&busy, self->caps.threads, 1));
+	ASSERT_EQ(0, tdma_submit(self->fd, &slot, 1, &report));
+	EXPECT_EQ(0, tdma_busy_pass(&busy));
+	EXPECT_EQ(-ETIME, tdma_wait(self->fd, report.first_job, 0, &rec));
+	EXPECT_EQ(0, rec.dst_done);
+	tdma_busy_end(&busy);
+	ASSERT_EQ(0, tdma_wait(self->fd, report.first_job, tdma_patience(),
+			       &rec));
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
 }
 
 /* A file opened before knows nothing of what happens to another's queue. */

@@ -172,6 +172,12 @@ LAYOUT(tdma_eventfd, fd, 8);
 LAYOUT(tdma_eventfd, reserved, 12);
 LAYOUT_SIZE(tdma_eventfd, 16);
 
+LAYOUT(tdma_priority, size, 0);
+LAYOUT(tdma_priority, flags, 4);
+LAYOUT(tdma_priority, priority, 8);
+LAYOUT(tdma_priority, reserved, 12);
+LAYOUT_SIZE(tdma_priority, 16);
+
 LAYOUT(tdma_queue_create, size, 0);
 LAYOUT(tdma_queue_create, flags, 4);
 LAYOUT(tdma_queue_create, order, 8);
@@ -201,6 +207,7 @@ union args {
 	struct tdma_buf_import import;
 	struct tdma_wait_many many;
 	struct tdma_eventfd eventfd;
+	struct tdma_priority priority;
 	struct tdma_queue_create create;
 	struct tdma_queue_status status;
 	unsigned char bytes[256];
@@ -288,6 +295,12 @@ FIXTURE_VARIANT_ADD(cmd, eventfd)
 {
 	.request = TDMA_IOC_EVENTFD,
 	.size = sizeof(struct tdma_eventfd),
+};
+
+FIXTURE_VARIANT_ADD(cmd, priority)
+{
+	.request = TDMA_IOC_PRIORITY,
+	.size = sizeof(struct tdma_priority),
 };
 
 FIXTURE_VARIANT_ADD(cmd, queue_create)

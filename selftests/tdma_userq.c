@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "tdma_busy.h"
 #include "tdma_harness.h"
 #include "tdma_random.h"
 #include "tdma_ref.h"
@@ -479,6 +480,40 @@ TEST_F(userq, killed)
 	EXPECT_EQ(0, tdma_free(self->fd, self->dst.handle));
 	EXPECT_EQ(0, tdma_free(self->fd, self->src.handle));
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+}
+
+/* A queue has the priority that its file had when it was made. */
+TEST_F(userq, priority)
+{
+	union tdma_slot slot;
+	struct tdma_queue_create arg;
+	struct tdma_record rec;
+	struct tdma_busy busy;
+	struct ring ring;
+	__u32 src, dst, job;
+	int fd = tdma_open(0);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, tdma_set_priority(fd, 0));
+	ASSERT_EQ(0, tdma_pin(fd, self->src.mem, BYTES, TDMA_BUF_READ, &src));
+	ASSERT_EQ(0, tdma_pin(fd, self->dst.mem, BYTES, TDMA_BUF_WRITE, &dst));
+	ASSERT_EQ(0, create(fd, ORDER, -1, &arg));
+	ASSERT_TRUE(ring_map(&ring, fd, &arg));
+	EXPECT_EQ(-EBUSY, tdma_set_priority(fd, 1));
+
+	ASSERT_EQ(0, tdma_busy_start(&busy, self->caps.threads, 1));
+	slot = copy_slot(src, dst, 64);
+	job = ring_add(&ring, &slot);
+	ring_bell(&ring);
+	EXPECT_EQ(0, tdma_busy_pass(&busy));
+	EXPECT_IMAGE(&self->dst);
+	tdma_busy_end(&busy);
+	rec = ring_wait(&ring, job);
+	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	memcpy(self->dst.image, self->src.image, 64);
+	EXPECT_IMAGE(&self->dst);
+	ring_unmap(&ring);
+	close(fd);
 }
 
 /* The device goes, the mappings stay, and ring nobody's bell. */

@@ -144,6 +144,25 @@ int tdma_run(int fd, const union tdma_slot *slots, struct tdma_record *rec)
 	return tdma_wait(fd, report.first_job, tdma_patience(), rec);
 }
 
+int tdma_get_priority(int fd)
+{
+	struct tdma_priority arg = { .size = sizeof(arg) };
+	int ret = do_ioctl(fd, TDMA_IOC_PRIORITY, &arg);
+
+	return ret ? ret : (int)arg.priority;
+}
+
+int tdma_set_priority(int fd, __u32 priority)
+{
+	struct tdma_priority arg = {
+		.size = sizeof(arg),
+		.flags = TDMA_PRIORITY_SET,
+		.priority = priority,
+	};
+
+	return do_ioctl(fd, TDMA_IOC_PRIORITY, &arg);
+}
+
 __s64 tdma_now(void)
 {
 	struct timespec ts;

@@ -68,6 +68,10 @@ int tdma_wait(int fd, __u64 job, __s64 deadline_ns, struct tdma_record *rec);
 /* Submit one job, with its extension block if it has one, and see it end. */
 int tdma_run(int fd, const union tdma_slot *slots, struct tdma_record *rec);
 
+/* Priority of the file, or a negative errno */
+int tdma_get_priority(int fd);
+int tdma_set_priority(int fd, __u32 priority);
+
 __s64 tdma_now(void);
 /* TDMA_PATIENCE_MS from now; more on a slow machine. */
 __s64 tdma_patience(void);

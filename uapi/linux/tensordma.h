@@ -346,6 +346,38 @@ struct tdma_eventfd {
 	__u32	reserved;
 };
 
+/* Priorities: those with the larger number are served first. */
+#define TDMA_PRIORITY_DEFAULT	3
+#define TDMA_PRIORITY_MAX	7
+
+/* Set the priority; without it, only tell what it is. */
+#define TDMA_PRIORITY_SET	(1U << 0)
+
+/**
+ * struct tdma_priority - who is served first (TDMA_IOC_PRIORITY)
+ * @size: sizeof(struct tdma_priority)
+ * @flags: 0 or %TDMA_PRIORITY_SET
+ * @priority: with SET: 0 to %TDMA_PRIORITY_MAX, else zero in; out: what holds
+ * @reserved: zero
+ *
+ * A DMA thread gives its next quantum to the queue of the highest priority that
+ * has work; equals take turns. One that is never idle starves those below it.
+ * A file begins with %TDMA_PRIORITY_DEFAULT, as the kernel's own channels do,
+ * and may have anything up to that; more is for callers with CAP_SYS_NICE.
+ *
+ * The priority holds for the jobs of TDMA_IOC_SUBMIT and for a user queue that
+ * is made afterwards, through whatever recovery either needs.
+ *
+ * Errors: EPERM without the capability; EBUSY if a job of the file is
+ * unfinished or the file has a user queue, and another priority is asked for.
+ */
+struct tdma_priority {
+	__u32	size;
+	__u32	flags;
+	__u32	priority;
+	__u32	reserved;
+};
+
 /* Largest ring of a user queue, log2 of slots */
 #define TDMA_USERQ_MAX_ORDER	8
 
@@ -420,6 +452,7 @@ struct tdma_queue_status {
 #define TDMA_IOC_BUF_IMPORT	_IOWR(TDMA_IOC_MAGIC, 0x07, struct tdma_buf_import)
 #define TDMA_IOC_WAIT_MANY	_IOWR(TDMA_IOC_MAGIC, 0x08, struct tdma_wait_many)
 #define TDMA_IOC_EVENTFD	_IOWR(TDMA_IOC_MAGIC, 0x09, struct tdma_eventfd)
+#define TDMA_IOC_PRIORITY	_IOWR(TDMA_IOC_MAGIC, 0x0a, struct tdma_priority)
 #define TDMA_IOC_QUEUE_CREATE	_IOWR(TDMA_IOC_MAGIC, 0x0b, struct tdma_queue_create)
 #define TDMA_IOC_QUEUE_STATUS	_IOWR(TDMA_IOC_MAGIC, 0x0c, struct tdma_queue_status)
 
