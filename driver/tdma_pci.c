@@ -15,6 +15,7 @@
 #include "tdma_file.h"
 #include "tdma_hbm.h"
 #include "tdma_queue.h"
+#include "tdma_sysfs.h"
 #include "tdma_watchdog.h"
 
 static int tdma_map_registers(struct tdma_device *tdev)
@@ -301,6 +302,7 @@ static struct pci_driver tdma_driver = {
 	.shutdown = tdma_shutdown,
 	.err_handler = &tdma_error_handlers,
 	.driver.pm = pm_sleep_ptr(&tdma_pm_ops),
+	.dev_groups = tdma_sysfs_groups,
 };
 module_pci_driver(tdma_driver);
 

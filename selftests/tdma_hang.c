@@ -12,6 +12,7 @@
 
 #include "tdma_busy.h"
 #include "tdma_harness.h"
+#include "tdma_sysfs.h"
 #include "tdma_text.h"
 #include "tdma_util.h"
 
@@ -96,10 +97,14 @@ TEST_F(hang, only_the_queue_is_recovered)
 {
 	union tdma_slot slot = copy_job(self);
 	struct tdma_record rec;
+	unsigned long long before, recoveries;
+	struct tdma_sysfs sysfs;
 	struct tdma_query after;
 	__u64 first;
 	__u32 i;
 
+	ASSERT_EQ(0, tdma_sysfs_find(&sysfs));
+	ASSERT_EQ(0, tdma_sysfs_number(&sysfs, "recoveries", &before));
 	first = submit_hanging(_metadata, self, 8);
 	for (i = 0; i < 8; i++) {
 		ASSERT_EQ(0, tdma_wait(self->fd, first + i, tdma_patience(),
@@ -114,6 +119,8 @@ TEST_F(hang, only_the_queue_is_recovered)
 	EXPECT_EQ(0, memcmp(self->src.mem, self->dst.mem, ELEMENTS));
 	ASSERT_EQ(0, tdma_query(self->fd, &after));
 	EXPECT_EQ(self->caps.reset_generation, after.reset_generation);
+	ASSERT_EQ(0, tdma_sysfs_number(&sysfs, "recoveries", &recoveries));
+	EXPECT_EQ(before + 1, recoveries);
 }
 
 TEST_F(hang, priority_outlives_recovery)

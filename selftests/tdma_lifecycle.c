@@ -12,6 +12,7 @@
 
 #include "tdma_harness.h"
 #include "tdma_sysfs.h"
+#include "tdma_text.h"
 #include "tdma_worker.h"
 
 #define MAX_WORKERS	64
@@ -203,6 +204,24 @@ TEST_F_TIMEOUT(lifecycle, under_load, 7200)
 	EXPECT_LT(0, lost);
 	TH_LOG("%lu rounds: %lu jobs right, %lu files lost", rounds,
 	       tdma_workers_checked(self->workers, self->count), lost);
+}
+
+TEST(resets_are_counted)
+{
+	unsigned long long before, after;
+	struct tdma_sysfs sysfs;
+	char path[PATH_MAX + 16], text[32];
+
+	if (getuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, tdma_sysfs_find(&sysfs));
+	ASSERT_EQ(0, tdma_sysfs_number(&sysfs, "resets", &before));
+	ASSERT_EQ(0, reset(&sysfs));
+	ASSERT_EQ(0, tdma_sysfs_number(&sysfs, "resets", &after));
+	EXPECT_EQ(before + 1, after);
+	snprintf(path, sizeof(path), "%s/state", sysfs.device);
+	ASSERT_EQ(0, tdma_text_read(path, text, sizeof(text)));
+	EXPECT_STREQ("running\n", text);
 }
 
 TDMA_HARNESS_MAIN

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tensordma selftests: the device as sysfs shows it, for those who are root. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "tdma_sysfs.h"
+#include "tdma_text.h"
 #include "tdma_util.h"
 
 int tdma_sysfs_find(struct tdma_sysfs *sysfs)
@@ -34,16 +34,18 @@ int tdma_sysfs_write(const char *directory, const char *file,
 		     const char *text)
 {
 	char path[PATH_MAX + 32];
-	int fd, ret = 0;
 
 	snprintf(path, sizeof(path), "%s/%s", directory, file);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
+	return tdma_text_write(path, text);
+}
+
+int tdma_sysfs_number(const struct tdma_sysfs *sysfs, const char *name,
+		      unsigned long long *value)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s/%s", sysfs->device, name);
+	return tdma_text_number(path, value);
 }
 
 int tdma_open_again(void)

@@ -16,6 +16,9 @@ int tdma_sysfs_find(struct tdma_sysfs *sysfs);
 /* Write @text to @directory/@file: 0 or a negative errno. */
 int tdma_sysfs_write(const char *directory, const char *file,
 		     const char *text);
+/* An attribute of the device that is a number: 0 or a negative errno. */
+int tdma_sysfs_number(const struct tdma_sysfs *sysfs, const char *name,
+		      unsigned long long *value);
 /* Open the device file when there is one again; as tdma_open(). */
 int tdma_open_again(void);
 
