@@ -646,6 +646,73 @@ static void test_large_padded_extent(void **state)
     assert_int_equal(v.status, TDMA_STATUS_BAD_EXTENT);
 }
 
+/* Three dimensions on one axis, too many combinations to try */
+static void random_crowd(struct rng *rng, bool equal, struct tdma_desc *d,
+                         struct tdma_desc_ext *e)
+{
+    int32_t step = 1 + rng_below(rng, 3);
+
+    *d = (struct tdma_desc) {
+        .version = 1, .opcode = TDMA_OP_COPY, .flags = TDMA_DESC_EXT,
+        .ndims = 3, .elem_bytes = 1,
+    };
+    *e = (struct tdma_desc_ext) {
+        .version = 1, .fill_bytes = 1, .naxes = 1,
+        .axis_start = { (int64_t)rng_below(rng, 200) - 150 },
+        .axis_extent = { 1 + rng_below(rng, 100) },
+    };
+    for (unsigned i = 0; i < 3; i++) {
+        int32_t other = 1 + (int32_t)rng_below(rng, 6);
+
+        d->steps[i] = 65 + rng_below(rng, 5);
+        d->src_stride[i] = (int64_t)rng_below(rng, 2001) - 1000;
+        e->src_axis[i] = 1;
+        e->src_coef[i] = rng_one_in(rng, 2) ? 1 : -1;
+        e->src_coef[i] *= equal ? step : other;
+    }
+}
+
+/*
+ * Where strides are not proportional: never too few bytes, and exact if the
+ * coefficients are equal.
+ */
+static void test_crowded_axis(void **state)
+{
+    uint64_t seed = test_env("TDMA_SEED", 11), i, exact = 0;
+    struct rng rng = { seed };
+
+    (void)state;
+    printf("# TDMA_SEED=%llu\n", (unsigned long long)seed);
+    for (i = 0; i < 60; i++) {
+        __int128 min = 0, max = 0, want_min = 0, want_max = 0;
+        struct tdma_shape shape;
+        struct tdma_verdict v;
+        struct tdma_walk walk;
+        struct tdma_desc_ext e;
+        struct tdma_desc d;
+        bool equal = i % 2, any, want;
+
+        random_crowd(&rng, equal, &d, &e);
+        assert_true(tdma_check_desc(&all, &d, &e, &shape, &v));
+        tdma_walk_init(&walk, &d, &e, 0);
+        any = tdma_walk_range(&walk, &shape, &min, &max);
+        want = oracle_range(&d, &e, 0, &want_min, &want_max);
+        assert_true(any || !want);
+        if (!want) {
+            continue;
+        }
+        exact += min == want_min && max == want_max;
+        if (min > want_min || max < want_max ||
+            (equal && (min != want_min || max != want_max))) {
+            print_walk(&d, &e);
+        }
+        assert_true(min <= want_min && max >= want_max);
+        assert_true(!equal || (min == want_min && max == want_max));
+    }
+    printf("# %llu of %llu exact\n", (unsigned long long)exact,
+           (unsigned long long)i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -668,6 +735,7 @@ int main(void)
         cmocka_unit_test(test_axis_borders),
         cmocka_unit_test(test_random_extents),
         cmocka_unit_test(test_large_padded_extent),
+        cmocka_unit_test(test_crowded_axis),
     };
 
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);

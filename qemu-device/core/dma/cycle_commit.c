@@ -302,6 +302,17 @@ static inline const struct tdma_slot *next_slot(const struct tdma_commit *c,
     return c->flight->has_side[side] ? &m->slot[side][c->id[side]] : NULL;
 }
 
+/* May the next element be committed? */
+static bool is_ready(const struct tdma_commit *c, const struct tdma_memory *m)
+{
+    const struct tdma_flight *f = c->flight;
+    const struct tdma_slot *other = next_slot(c, m, !f->master);
+    unsigned state = next_slot(c, m, f->master)->state;
+
+    return (state & TDMA_SLOT_SERVED) && !(state & TDMA_SLOT_HELD) &&
+           !(other && other->state & TDMA_SLOT_HELD);
+}
+
 static inline unsigned id_after(const struct tdma_memory *m, unsigned id)
 {
     return id + 1 == m->ids ? 0 : id + 1;
@@ -329,7 +340,8 @@ static void account(struct tdma_commit *c, uint64_t count)
 static uint64_t copy_elements(struct tdma_commit *c,
                               const struct tdma_memory *m, uint64_t max)
 {
-    const unsigned error = TDMA_SLOT_BUS_ERROR | TDMA_SLOT_POISONED;
+    const unsigned error = TDMA_SLOT_BUS_ERROR | TDMA_SLOT_POISONED |
+                           TDMA_SLOT_HELD;
     const struct tdma_slot *reads = m->slot[TDMA_SRC];
     const struct tdma_slot *writes = m->slot[TDMA_DST];
     unsigned read_id = c->id[TDMA_SRC], write_id = c->id[TDMA_DST];
@@ -381,7 +393,7 @@ bool tdma_commit_run(struct tdma_commit *c, struct tdma_memory *m)
     if (f->has_side[TDMA_SRC] && f->has_side[TDMA_DST]) {
         n = copy_elements(c, m, max);
     }
-    while (n < max && next_slot(c, m, f->master)->state & TDMA_SLOT_SERVED) {
+    while (n < max && is_ready(c, m)) {
         ok = move_element(c, f, next_slot(c, m, TDMA_SRC),
                           next_slot(c, m, TDMA_DST));
         if (!ok) {

@@ -11,6 +11,8 @@
  * and a partial update never promises what is not there: responses are popped
  * only up to the commit point, which they reach by themselves in all but
  * contrived cases (a one-sided descriptor overtaking a slow one before it).
+ * An element whose answer will come with a bad one beside it waits for them, so
+ * that memory and the record agree about where the descriptor ended.
  */
 #ifndef TDMA_CYCLE_COMMIT_H
 #define TDMA_CYCLE_COMMIT_H

@@ -304,31 +304,10 @@ static void commit(struct cycle_engine *e)
 }
 
 /*
- * Where a descriptor ends whose element @element got a bad response: there, if
- * nothing beyond has been promised on either side.
- */
-static uint64_t bad_response_limit(const struct tdma_flight *f,
-                                   uint64_t element)
-{
-    uint64_t limit = element;
-
-    for (unsigned s = 0; s < TDMA_SIDES; s++) {
-        if (f->has_side[s] && f->side[s].issued < limit) {
-            limit = f->side[s].issued;
-        }
-    }
-    for (unsigned s = 0; s < TDMA_SIDES; s++) {
-        if (f->side[s].popped > limit) {
-            limit = f->side[s].popped;
-        }
-    }
-    return limit;
-}
-
-/*
  * A response on @side that fits no request; @id is that of the response before
  * it, or of the oldest request if there was none in this cycle. The element
- * that had this ID takes the blame.
+ * that had this ID takes the blame: the descriptor ends before it, since it has
+ * not been committed yet (see cycle_commit.h), or where it is stepping aside.
  */
 static void bad_response(struct cycle_engine *e, unsigned side, unsigned id)
 {
@@ -336,14 +315,16 @@ static void bad_response(struct cycle_engine *e, unsigned side, unsigned id)
     struct tdma_flight *f = &e->flight[slot->flight];
     uint64_t issued = f->side[side].issued, element;
 
-    if (!f->job || f->dead || issued == f->start) {
+    bool ending = f->dead && f->status != TDMA_STATUS_PENDING;
+
+    if (!f->job || ending || issued == f->start) {
         return;
     }
     /* the slot has the low bits only */
     element = issued - (uint32_t)((uint32_t)issued - slot->element);
     tdma_job_fault(f->job, side, slot->address);
     kill_flight(e, f, TDMA_STATUS_BAD_RESPONSE,
-                bad_response_limit(f, element));
+                element < f->limit ? element : f->limit);
 }
 
 static void respond(struct cycle_engine *e, unsigned side)

@@ -34,6 +34,8 @@ enum {
     TDMA_SLOT_STRAY = 32,       /* an unknown ID is answered beside it */
     TDMA_SLOT_REPEAT = 64,      /* it is answered twice */
     TDMA_SLOT_LOST = 128,       /* not answered unless it becomes void */
+    /* its answer will be found to be bad: not to be committed before */
+    TDMA_SLOT_HELD = TDMA_SLOT_STRAY | TDMA_SLOT_REPEAT,
 };
 
 struct tdma_slot {

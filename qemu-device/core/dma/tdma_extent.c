@@ -198,67 +198,130 @@ static tdma_wide even_spacing(const struct tdma_walk *walk,
     return spacing;
 }
 
-/* Is every stride of the group the same multiple of its coefficient? */
-static bool proportional(const struct tdma_walk *walk,
-                         const struct group *group)
+/* A dimension of a group, counted so that the coordinate grows with it */
+struct term {
+    tdma_wide stride;
+    tdma_wide coef;             /* above 0 */
+    tdma_wide count;            /* highest index, the lowest is 0 */
+};
+
+static tdma_wide whole_change(const struct term *term)
 {
-    unsigned i, first = group->dim[0];
-
-    for (i = 1; i < group->count; i++) {
-        unsigned dim = group->dim[i];
-
-        if ((tdma_wide)walk->stride[dim] * walk->coef[first] !=
-            (tdma_wide)walk->stride[first] * walk->coef[dim]) {
-            return false;
-        }
-    }
-    return true;
+    return term->coef * term->count;
 }
 
 /*
- * Too many combinations to try. Where the offset follows the coordinate, the
- * extremes are those of the coordinate; otherwise those of the whole box.
+ * Of the terms not @used whose strides have the sign that @down asks for, the
+ * one that gives up least offset for a change of the coordinate.
+ */
+static unsigned cheapest(const struct term *term, unsigned count,
+                         const bool *used, bool down)
+{
+    unsigned best = count;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (!used[i] && (term[i].stride > 0) == down &&
+            (best == count ||
+             abs_wide(term[i].stride) * term[best].coef <
+             abs_wide(term[best].stride) * term[i].coef)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/*
+ * No combination with its coordinate inside @inside has a higher offset than
+ * this. Without regard to the coordinate every dimension stands at the end its
+ * stride favours; what the coordinate is too high or too low then is given up
+ * where that costs least offset. The bound is reached if whole steps were given
+ * up, as they are between equal coefficients, or if strides are proportional.
+ */
+static tdma_wide offset_bound(const struct term *term, unsigned count,
+                              tdma_wide at, const struct range *inside)
+{
+    bool used[TDMA_MAX_DIMS] = { false };
+    tdma_wide bound = 0, excess;
+    bool down;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (term[i].stride > 0) {
+            bound += term[i].stride * term[i].count;
+            at += whole_change(&term[i]);
+        }
+    }
+    down = at > inside->max;
+    excess = down ? at - inside->max : inside->min - at;
+    while (excess > 0) {
+        unsigned i = cheapest(term, count, used, down);
+        tdma_wide change = whole_change(&term[i]);
+
+        change = change < excess ? change : excess;
+        bound -= ceil_div(abs_wide(term[i].stride) * change, term[i].coef);
+        excess -= change;
+        used[i] = true;
+    }
+    return bound;
+}
+
+/* Count dimension @dim from the end where the coordinate is lowest. */
+static struct term term_of(const struct tdma_walk *walk, const struct box *box,
+                           unsigned dim, tdma_wide *at, tdma_wide *offset)
+{
+    bool down = walk->coef[dim] < 0;
+    tdma_wide first = down ? box->hi[dim] : box->lo[dim];
+
+    *at += walk->coef[dim] * first;
+    *offset += walk->stride[dim] * first;
+    return (struct term) {
+        .stride = down ? -(tdma_wide)walk->stride[dim] : walk->stride[dim],
+        .coef = abs_wide(walk->coef[dim]),
+        .count = box->hi[dim] - box->lo[dim],
+    };
+}
+
+/* The coordinates between @at and @at + @reach that are in the group's axis */
+static struct range inside_axis(tdma_wide at, tdma_wide reach, tdma_wide last,
+                                tdma_wide spacing)
+{
+    struct range inside = { at, at + reach };
+
+    if (inside.min < 0) {
+        inside.min += ceil_div(-inside.min, spacing) * spacing;
+    }
+    if (inside.max > last) {
+        inside.max -= ceil_div(inside.max - last, spacing) * spacing;
+    }
+    return inside;
+}
+
+/*
+ * Too many combinations to try. Bounds that no combination exceeds, and that
+ * one reaches unless a step would have to be divided to stay inside.
  */
 static bool group_by_bounds(const struct tdma_walk *walk, const struct box *box,
                             const struct group *group, tdma_wide at,
                             struct range *result)
 {
-    struct range coord = { at, at }, offset = { 0, 0 };
     tdma_wide spacing = even_spacing(walk, box, group);
-    tdma_wide stride = walk->stride[group->dim[0]];
-    tdma_wide coef = walk->coef[group->dim[0]];
+    tdma_wide offset = 0, reach = 0;
+    struct term term[TDMA_MAX_DIMS];
     struct range inside;
     unsigned i;
 
     for (i = 0; i < group->count; i++) {
-        unsigned dim = group->dim[i];
-
-        range_add(&coord, (tdma_wide)walk->coef[dim] * box->lo[dim],
-                  (tdma_wide)walk->coef[dim] * box->hi[dim]);
-        range_add(&offset, (tdma_wide)walk->stride[dim] * box->lo[dim],
-                  (tdma_wide)walk->stride[dim] * box->hi[dim]);
+        term[i] = term_of(walk, box, group->dim[i], &at, &offset);
+        reach += whole_change(&term[i]);
     }
-    inside = coord;
-    if (!spacing) {
-        spacing = 1;
-    }
-    if (inside.min < 0) {
-        inside.min += ceil_div(-inside.min, spacing) * spacing;
-    }
-    if (inside.max > group->last) {
-        inside.max -= ceil_div(inside.max - group->last, spacing) * spacing;
-    }
+    inside = inside_axis(at, reach, group->last, spacing ? spacing : 1);
     if (inside.min > inside.max) {
         return false;
     }
-    *result = offset;
-    if (proportional(walk, group)) {
-        struct range exact = { 0, 0 };
-
-        range_add(&exact, floor_div(stride * (inside.min - at), coef),
-                  ceil_div(stride * (inside.max - at), coef));
-        *result = exact;
+    result->max = offset + offset_bound(term, group->count, at, &inside);
+    for (i = 0; i < group->count; i++) {
+        term[i].stride = -term[i].stride;
     }
+    result->min = offset - offset_bound(term, group->count, at, &inside);
     return true;
 }
 
