@@ -1420,6 +1420,22 @@ static uint32_t settled(Board *b, uint64_t reg)
     return value;
 }
 
+/* What software that looks for a hang sees of a queue at work, and paused */
+static void check_wait_registers(Board *b, bool paused)
+{
+    int64_t end = g_get_monotonic_time() + TIMEOUT_US;
+    uint32_t before = rdq(b, 0, TDMA_QUEUE_PROGRESS);
+
+    if (paused) {
+        g_assert_cmpint(rdq(b, 0, TDMA_QUEUE_WAIT), ==, TDMA_QWAIT_NONE);
+        return;
+    }
+    g_assert_cmpint(rdq(b, 0, TDMA_QUEUE_WAIT), !=, TDMA_QWAIT_NONE);
+    while (rdq(b, 0, TDMA_QUEUE_PROGRESS) == before) {
+        g_assert_cmpint(g_get_monotonic_time(), <, end);
+    }
+}
+
 /*
  * A paused queue keeps neither another one of its thread nor the worker: the
  * cycles of the thread stand still once the other one's job is done.
@@ -1435,8 +1451,10 @@ static void test_pause(const void *opaque)
     bind_two_queues(rig, b);
     b->tail = 0;
     start_huge(rig, b);
+    check_wait_registers(b, false);
     wrq(b, 0, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE | TDMA_QCTL_PAUSE);
     wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_PAUSED);
+    check_wait_registers(b, true);
     qtest_memwrite(rig->qts, b->ring + OTHER_QUEUE, &d, sizeof(d));
     doorbell(b, 1, 1);
     wait_queue(b, 1, TDMA_QUEUE_DONE, 1);

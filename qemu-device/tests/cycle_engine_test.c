@@ -335,6 +335,40 @@ static void test_throttle(void **state)
     }
 }
 
+/* Cycles of a copy of 8000 elements, the last 4000 of which may be padding. */
+static uint64_t throttled_copy(bool padding)
+{
+    struct tdma_properties p = rig_properties();
+    struct tdma_desc d = rig_copy(padding ? 8000 : 4000, 4);
+    struct tdma_desc_ext e = {
+        .version = 1, .naxes = 1, .fill_bytes = 1, .axis_side = { TDMA_DST },
+        .axis_extent = { 4000 }, .dst_axis = { 1 }, .dst_coef = { 1 },
+    };
+    struct rig *rig = rig_new(&p);
+    uint64_t cycles;
+
+    d.flags |= padding ? TDMA_DESC_EXT : 0;
+    rig_throttle(rig, 1000, 400);
+    rig_submit(rig, 0, &d, padding ? &e : NULL);
+    rig_run(rig);
+    assert_int_equal(rig_record(rig, 0, 0)->status, TDMA_STATUS_OK);
+    assert_int_equal(rig_counters(rig, TDMA_SRC)->requests, 4000);
+    assert_int_equal(rig_counters(rig, TDMA_DST)->requests, 4000);
+    cycles = rig_cycles(rig);
+    rig_free(rig);
+    return cycles;
+}
+
+/* Where there is no request nothing is throttled. */
+static void test_padding_is_not_throttled(void **state)
+{
+    uint64_t without = throttled_copy(false), with = throttled_copy(true);
+
+    (void)state;
+    assert_in_range(without, 9000, 10100);
+    assert_in_range(with - without, 4000 / 4, 4000 / 4 + 100);
+}
+
 /* Cycles up to the last request of @side, and those with all lanes in use. */
 static uint64_t last_request(const struct rig *rig, unsigned side,
                              unsigned lanes, uint64_t *full)
@@ -713,6 +747,7 @@ int main(void)
         cmocka_unit_test(test_eight_per_cycle),
         cmocka_unit_test(test_backpressure),
         cmocka_unit_test(test_throttle),
+        cmocka_unit_test(test_padding_is_not_throttled),
         cmocka_unit_test(test_cycle_accounting),
         cmocka_unit_test(test_closed_form),
         cmocka_unit_test(test_hazard),

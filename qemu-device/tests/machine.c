@@ -187,7 +187,6 @@ struct tdma_properties machine_properties(void)
 
     p.fidelity = test_env("TDMA_FIDELITY", TDMA_FIDELITY_FAST);
     p.hbm_size = HBM_BYTES;
-    p.fidelity = test_env("TDMA_FIDELITY", TDMA_FIDELITY_FAST);
     p.vectors = MACHINE_VECTORS;
     return p;
 }

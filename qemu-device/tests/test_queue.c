@@ -138,6 +138,41 @@ static void test_tail_in_memory(void **state)
     arena_free(a);
 }
 
+/*
+ * A tail behind what has been fetched, but not behind what has been retired:
+ * the queue halts, what was fetched ends as it would have, and its records are
+ * there.
+ */
+static void test_tail_behind_what_is_fetched(void **state)
+{
+    struct arena *a = new_slow_arena();
+    struct queue *q = &a->q;
+    struct tdma_desc d = long_job();
+    uint32_t fetched = in_flight(a->m) < 4 ? in_flight(a->m) : 4, i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        queue_put(q, &d, NULL);
+    }
+    queue_ring(q);
+    for (i = 0; i < 8; i++) {
+        assert_true(tdma_core_run(a->m->core, 0));
+    }
+    assert_int_equal(machine_read(a->m, queue_reg(q->number, TDMA_QUEUE_HEAD)),
+                     fetched);
+    assert_int_equal(queue_done(q), 0);
+    q->tail = fetched - 1;
+    queue_ring(q);
+    machine_run(a->m);
+    assert_int_equal(queue_state(q), TDMA_QSTATE_HALTED);
+    assert_int_equal(queue_error(q), TDMA_QERR_TAIL);
+    assert_int_equal(queue_done(q), fetched);
+    for (i = 0; i < fetched; i++) {
+        assert_int_equal(queue_record(q, i).status, TDMA_STATUS_OK);
+    }
+    arena_free(a);
+}
+
 /* What is in the ring when the queue is enabled is run. */
 static void test_tail_before_enable(void **state)
 {
@@ -1123,6 +1158,7 @@ int main(void)
         cmocka_unit_test(test_full_ring_at_once),
         cmocka_unit_test(test_indices_wrap),
         cmocka_unit_test(test_tail_in_memory),
+        cmocka_unit_test(test_tail_behind_what_is_fetched),
         cmocka_unit_test(test_tail_before_enable),
         cmocka_unit_test(test_tail_too_far),
         cmocka_unit_test(test_bad_config),

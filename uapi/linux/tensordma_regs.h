@@ -110,10 +110,10 @@
  * CONTROL reads 0; setting ENABLE starts with HEAD, TAIL and LOST at 0, which
  * run freely modulo 2^32. The entries from TAIL up to HEAD are in memory;
  * software writes TAIL once it has read them. What a descriptor has to tell is
- * there before its record is final, but for a stall that goes on. The engine never waits: events
- * that find the ring full are counted in LOST. Memory that refuses an entry
- * ends the trace with FAULT and nothing else. When ENABLE has been cleared the
- * ring is written no more once STATE is OFF.
+ * there before its record is final, but for a stall that goes on. The engine
+ * never waits: events that find the ring full are counted in LOST. Memory that
+ * refuses an entry ends the trace with FAULT and nothing else. When ENABLE has
+ * been cleared the ring is written no more once STATE is OFF.
  */
 #define TDMA_TRACE_ALIGN		64
 #define TDMA_TRACE_ORDER_MAX		20
