@@ -7,6 +7,7 @@
 
 #include "tdma_device.h"
 #include "tdma_queue.h"
+#include "tdma_recovery.h"
 #include "tdma_watchdog.h"
 
 static DEFINE_IDA(tdma_device_ids);
@@ -45,6 +46,7 @@ struct tdma_device *tdma_device_alloc(struct pci_dev *pdev)
 		INIT_LIST_HEAD(&tdev->vectors[i].queues);
 	}
 	tdma_watchdog_init(tdev);
+	tdma_recovery_init(tdev);
 	mutex_init(&tdev->files_lock);
 	INIT_LIST_HEAD(&tdev->files);
 	mutex_init(&tdev->buffers_lock);

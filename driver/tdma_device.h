@@ -83,6 +83,8 @@ struct tdma_vector {
  * @polled: there is no MSI-X
  * @watchdog: see tdma_watchdog.c
  * @recoveries: queues recovered one by one
+ * @recovery: waits for a recovery that may not come, see tdma_recovery.c
+ * @pci_state: configuration space after probe
  * @wq: deferred release of buffers
  * @files_lock: protects @files
  * @files: open files, &struct tdma_file
@@ -118,6 +120,8 @@ struct tdma_device {
 	bool polled;
 	struct delayed_work watchdog;
 	atomic_t recoveries;
+	struct delayed_work recovery;
+	struct pci_saved_state *pci_state;
 	struct workqueue_struct *wq;
 
 	struct mutex files_lock;	/* @files */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tensordma: the PCI function, from probe to remove, and through resets.
+ * tensordma: the PCI function, from probe to remove.
  */
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
@@ -15,6 +15,7 @@
 #include "tdma_file.h"
 #include "tdma_hbm.h"
 #include "tdma_queue.h"
+#include "tdma_recovery.h"
 #include "tdma_sysfs.h"
 #include "tdma_watchdog.h"
 
@@ -131,6 +132,7 @@ static void tdma_shut_down(struct tdma_device *tdev)
 	tdma_dmaengine_unregister(tdev);
 	tdma_device_quiesce(tdev, TDMA_GONE);
 	tdma_watchdog_stop(tdev);
+	tdma_recovery_stop(tdev);
 	tdma_files_detach(tdev);
 	tdma_dmaengine_detach(tdev);
 	tdma_context_fini(&tdev->kernel_context);
@@ -152,6 +154,9 @@ static int tdma_set_up(struct tdma_device *tdev)
 	if (ret)
 		goto err_fini_context;
 	ret = tdma_device_start(tdev);
+	if (ret)
+		goto err_shut_down;
+	ret = tdma_recovery_start(tdev);
 	if (ret)
 		goto err_shut_down;
 	ret = tdma_dmaengine_register(tdev);
@@ -201,7 +206,6 @@ static int tdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	}
 	pci_set_drvdata(pdev, tdev);
 	tdma_debugfs_init(tdev);
-	pci_save_state(pdev);
 	dev_info(&pdev->dev,
 		 "%s: %u threads, %u queues, %llu MiB HBM, %s fidelity\n",
 		 tdev->misc_name, tdev->hw.threads, tdev->hw.queues,
@@ -231,53 +235,16 @@ static void tdma_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
-/* ---- function level reset, slot reset, errors ---- */
-
-static void tdma_reset_prepare(struct pci_dev *pdev)
-{
-	tdma_device_quiesce(pci_get_drvdata(pdev), TDMA_RESETTING);
-}
-
-static void tdma_reset_done(struct pci_dev *pdev)
-{
-	tdma_device_restart(pci_get_drvdata(pdev));
-}
-
-static pci_ers_result_t tdma_error_detected(struct pci_dev *pdev,
-					    pci_channel_state_t state)
-{
-	struct tdma_device *tdev = pci_get_drvdata(pdev);
-
-	if (state == pci_channel_io_perm_failure) {
-		tdma_device_quiesce(tdev, TDMA_GONE);
-		return PCI_ERS_RESULT_DISCONNECT;
-	}
-	tdma_device_quiesce(tdev, TDMA_RESETTING);
-	return PCI_ERS_RESULT_NEED_RESET;
-}
-
-static pci_ers_result_t tdma_slot_reset(struct pci_dev *pdev)
-{
-	pci_restore_state(pdev);
-	pci_save_state(pdev);
-	return PCI_ERS_RESULT_RECOVERED;
-}
-
-static const struct pci_error_handlers tdma_error_handlers = {
-	.error_detected = tdma_error_detected,
-	.slot_reset = tdma_slot_reset,
-	.resume = tdma_reset_done,
-	.reset_prepare = tdma_reset_prepare,
-	.reset_done = tdma_reset_done,
-};
-
 /*
  * System sleep powers the function off: HBM and all queues are lost. For
  * users that is a reset.
  */
 static int tdma_suspend(struct device *dev)
 {
-	tdma_device_quiesce(dev_get_drvdata(dev), TDMA_RESETTING);
+	struct tdma_device *tdev = dev_get_drvdata(dev);
+
+	tdma_recovery_cancel(tdev);
+	tdma_device_quiesce(tdev, TDMA_RESETTING);
 	return 0;
 }
 

@@ -10,14 +10,13 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include "tdma_aer.h"
 #include "tdma_harness.h"
 #include "tdma_sysfs.h"
 #include "tdma_text.h"
 #include "tdma_worker.h"
 
 #define MAX_WORKERS	64
-#define AER_INJECT	"/dev/aer_inject"
-#define MALFORMED_TLP	0x40000		/* PCI_ERR_UNC_MALF_TLP, fatal */
 
 FIXTURE(lifecycle)
 {
@@ -53,39 +52,6 @@ static int unplug_and_plug(const struct tdma_sysfs *sysfs)
 	return ret ?: tdma_sysfs_write("/sys/bus/pci", "rescan", "1");
 }
 
-/* What drivers/pci/pcie/aer_inject.c reads. */
-struct aer_error_inj {
-	__u8 bus;
-	__u8 dev;
-	__u8 fn;
-	__u32 uncor_status;
-	__u32 cor_status;
-	__u32 header_log[4];
-	__u32 domain;
-};
-
-/* Recovery goes on after the return. */
-static int bus_error(const struct tdma_sysfs *sysfs)
-{
-	struct aer_error_inj error = { .uncor_status = MALFORMED_TLP };
-	unsigned int domain, bus, dev, fn;
-	int fd, ret = 0;
-
-	if (sscanf(sysfs->name, "%x:%x:%x.%x", &domain, &bus, &dev, &fn) != 4)
-		return -EINVAL;
-	error.domain = domain;
-	error.bus = bus;
-	error.dev = dev;
-	error.fn = fn;
-	fd = open(AER_INJECT, O_WRONLY);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, &error, sizeof(error)) != sizeof(error))
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 FIXTURE_VARIANT_ADD(lifecycle, function_level_reset)
 {
 	.event = reset,
@@ -103,8 +69,8 @@ FIXTURE_VARIANT_ADD(lifecycle, unplug)
 
 FIXTURE_VARIANT_ADD(lifecycle, bus_error)
 {
-	.event = bus_error,
-	.needs = AER_INJECT,
+	.event = tdma_aer_inject,
+	.needs = TDMA_AER_INJECT,
 };
 
 FIXTURE_SETUP(lifecycle)

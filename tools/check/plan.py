@@ -94,6 +94,9 @@ PROVOKED_FAULTS = (r"DMAR: DRHD: handling fault status reg",
 # number looks it up in the next map (iotlb_to_section).
 MAP_TESTS = ("tdma_lifecycle", "tdma_stress")
 ONE_THREAD = "tcg,thread=single"
+# The same, where the root port's link does not come back after a reset.
+LOST_TESTS = ("tdma_lost",)
+LOST_LINK = {"ACCEL": ONE_THREAD, "ACPI_HOTPLUG": "on"}
 
 
 def all_but(context, *names):
@@ -105,11 +108,14 @@ def guests(context):
     """Boots of the guest, in several configurations of the machine."""
     return [
         Guest(context, "guest", "selftests and dmatest in the booted guest",
-              tests=all_but(context, *MAP_TESTS), device=INJECT),
+              tests=all_but(context, *MAP_TESTS, *LOST_TESTS), device=INJECT),
         Guest(context, "guest-events",
               "the device is reset, unbound, unplugged under load",
               tests=MAP_TESTS + ("leaks",),
               environment={"ACCEL": ONE_THREAD}),
+        Guest(context, "guest-lost",
+              "bus errors that the kernel does not recover from",
+              tests=LOST_TESTS + ("leaks",), environment=LOST_LINK),
         Guest(context, "guest-iommu",
               "what maps memory, behind an IOMMU that maps every transfer",
               tests=MAPPING_TESTS, device=INJECT,
@@ -153,12 +159,16 @@ def debug_suites(context):
     if "debug" in variants:
         yield Guest(context, "guest-debug",
                     "all of it under KASAN, lockdep and their like",
-                    tests=all_but(context, FAIL_NTH, *MAP_TESTS),
+                    tests=all_but(context, FAIL_NTH, *MAP_TESTS, *LOST_TESTS),
                     **own_kernel(context, "debug"))
         yield Guest(context, "debug-events",
                     "the device is reset, unbound, unplugged under load",
                     tests=MAP_TESTS + ("leaks",),
                     **own_kernel(context, "debug", ACCEL=ONE_THREAD))
+        yield Guest(context, "debug-lost",
+                    "bus errors that the kernel does not recover from",
+                    tests=LOST_TESTS + ("leaks",),
+                    **own_kernel(context, "debug", **LOST_LINK))
         # Short of memory, the DMA API's checks switch themselves off: a boot
         # of its own.
         yield Guest(context, "debug-fail-nth", "allocations that fail",
@@ -175,11 +185,11 @@ def debug_suites(context):
                                      QEMU_ARGS="-device intel-iommu"))
     if "rt" in variants:
         yield Guest(context, "guest-rt", "all of it under PREEMPT_RT",
-                    tests=all_but(context, *MAP_TESTS),
+                    tests=all_but(context, *MAP_TESTS, *LOST_TESTS),
                     **own_kernel(context, "rt"))
     if "kcsan" in variants:
         yield Guest(context, "guest-kcsan", "all of it watched for data races",
-                    tests=all_but(context, *MAP_TESTS),
+                    tests=all_but(context, *MAP_TESTS, *LOST_TESTS),
                     **own_kernel(context, "kcsan"))
 
 

@@ -14,8 +14,9 @@
 #
 # Environment: QEMU (binary), KERNEL (bzImage), INITRD, SMP, MEM, ACCEL,
 # DEVICE_OPTS (properties of the device, "lanes=8,threads=2"; "none" leaves
-# the device out), QEMU_ARGS and APPEND (more arguments of QEMU and words of
-# the kernel's command line), DRIVER_OPTS (module parameters).
+# the device out), ACPI_HOTPLUG (off, or on: see device_arguments), QEMU_ARGS
+# and APPEND (more arguments of QEMU and words of the kernel's command line),
+# DRIVER_OPTS (module parameters).
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -71,11 +72,15 @@ serial_arguments() {
 	echo "-serial $log -serial $out"
 }
 
+# Hot plug by ACPI, QEMU's default, leaves ports without the bit that says that
+# their link is up. Linux waits for it in vain after it has reset a link.
 device_arguments() {
 	local opts=${DEVICE_OPTS:-}
+	local property=ICH9-LPC.acpi-pci-hotplug-with-bridge-support
 
 	[ "$opts" != none ] || return 0
-	echo "-device pcie-root-port,id=rp0,chassis=1
+	echo "-global $property=${ACPI_HOTPLUG:-off}
+		-device pcie-root-port,id=rp0,chassis=1
 		-device tensordma,bus=rp0${opts:+,$opts}"
 }
 

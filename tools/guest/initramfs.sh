@@ -33,18 +33,32 @@ install_program() {
 	done
 }
 
-# Modules of the kernel image, named in GUEST_MODULES, unpacked.
-install_image_modules() {
-	local name file
+# Modules that tests use where the kernel has them as such.
+TEST_MODULES=aer_inject
 
+# A module of the kernel image, unpacked.
+install_image_module() {
+	local file
+
+	file=$(find "$(kernel_root)/lib/modules/$RELEASE" -name "$1.ko*" \
+		2>/dev/null | head -n 1)
+	case $file in
+	"") return 1 ;;
+	*.xz) xz -dc "$file" >"$ROOT/modules/$1.ko" ;;
+	*) cp "$file" "$ROOT/modules/" ;;
+	esac
+}
+
+# Those named in GUEST_MODULES must be there.
+install_image_modules() {
+	local name
+
+	for name in $TEST_MODULES; do
+		install_image_module "$name" || true
+	done
 	for name in ${GUEST_MODULES:-}; do
-		file=$(find "$(kernel_root)/lib/modules/$RELEASE" \
-			-name "$name.ko*" | head -n 1)
-		[ -n "$file" ] || die "the kernel has no module $name."
-		case $file in
-		*.xz) xz -dc "$file" >"$ROOT/modules/$name.ko" ;;
-		*) cp "$file" "$ROOT/modules/" ;;
-		esac
+		install_image_module "$name" ||
+			die "the kernel has no module $name."
 	done
 }
 
