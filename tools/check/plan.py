@@ -83,6 +83,13 @@ def native(context):
                   [context.tool("check/driver.sh"), "300000"], timeout=300)
 
 
+def tools(context):
+    """The library and the command line tool, on simulated machines."""
+    yield TapCommand(context, "library", "operations on tensors",
+                     ["make", "-s", "--no-print-directory", "-C",
+                      context.tool("libtensordma"), "check"], timeout=300)
+
+
 # The in-kernel client aims at this address on purpose. The first line comes
 # ahead of each fault's own.
 PROVOKED_FAULTS = (r"DMAR: DRHD: handling fault status reg",
@@ -227,6 +234,7 @@ def suites(context):
                    [context.tool("check/uapi.sh")], timeout=120),
         *readme(context),
         *native(context),
+        *tools(context),
         *qtests(context),
         TapCommand(context, "lint", "style and static checks, the quick ones",
                    [context.tool("lint/lint.sh"), "--quick"], timeout=600,
