@@ -194,9 +194,6 @@ static void tdma_chan_event(struct tdma_queue *queue)
 {
 	struct tdma_chan *chan = container_of(queue, struct tdma_chan, queue);
 
-	/* A reset takes a pause back. */
-	if (queue->state != TDMA_QUEUE_ON)
-		chan->paused = false;
 	tdma_chan_feed(chan);
 }
 

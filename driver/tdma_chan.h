@@ -112,9 +112,9 @@ struct tdma_failure {
 /**
  * struct tdma_chan - a channel
  * @chan: what the framework sees
- * @queue: hardware queue; its lock protects all that follows
+ * @queue: hardware queue; its lock protects all that follows. The client has
+ *	paused the channel if @queue.hw.paused; no reset takes that back
  * @config: the other side of cyclic transfers that are yet to be prepared
- * @paused: the client has paused the channel
  * @aborting: the hardware has been told to abort and may not have begun
  * @spare: transfers of one part that are free
  * @nr_spare: number of them
@@ -133,7 +133,6 @@ struct tdma_chan {
 	struct dma_chan chan;
 	struct tdma_queue queue;
 	struct dma_slave_config config;
-	bool paused;
 	bool aborting;
 	struct list_head spare;
 	unsigned int nr_spare;

@@ -27,18 +27,20 @@ int tdma_config(struct dma_chan *dchan, struct dma_slave_config *config)
 	return 0;
 }
 
+/* What a reset or a recovery is ending still moves: there is no pause then. */
 int tdma_pause(struct dma_chan *dchan)
 {
-	struct tdma_chan *chan = to_tdma_chan(dchan);
-	struct tdma_queue *queue = &chan->queue;
+	struct tdma_queue *queue = &to_tdma_chan(dchan)->queue;
 	unsigned long flags;
 	int ret = -ENODEV;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	if (queue->state == TDMA_QUEUE_ON)
+	if (queue->state == TDMA_QUEUE_OFF)
+		ret = -EBUSY;
+	else if (queue->state == TDMA_QUEUE_ON)
 		ret = tdma_hw_queue_pause(&queue->tdev->hw, queue->id);
 	if (!ret)
-		chan->paused = true;
+		queue->hw.paused = true;
 	else if (ret == -ETIMEDOUT)
 		tdma_hw_queue_unpause(&queue->tdev->hw, queue->id);
 	spin_unlock_irqrestore(&queue->lock, flags);
@@ -47,20 +49,19 @@ int tdma_pause(struct dma_chan *dchan)
 
 int tdma_resume(struct dma_chan *dchan)
 {
-	struct tdma_chan *chan = to_tdma_chan(dchan);
-	struct tdma_queue *queue = &chan->queue;
+	struct tdma_queue *queue = &to_tdma_chan(dchan)->queue;
 	unsigned long flags;
 	int ret = 0;
 
 	spin_lock_irqsave(&queue->lock, flags);
-	if (!chan->paused)
+	if (!queue->hw.paused)
 		ret = -EINVAL;
-	else if (queue->state != TDMA_QUEUE_ON)
+	else if (queue->state == TDMA_QUEUE_DEAD)
 		ret = -ENODEV;
-	else
+	else if (queue->state == TDMA_QUEUE_ON)
 		tdma_hw_queue_unpause(&queue->tdev->hw, queue->id);
 	if (!ret)
-		chan->paused = false;
+		queue->hw.paused = false;
 	spin_unlock_irqrestore(&queue->lock, flags);
 	return ret;
 }
@@ -91,11 +92,11 @@ static void tdma_chan_abort(struct tdma_chan *chan)
 		if (!list_empty(&queue->inflight)) {
 			tdma_hw_queue_abort(&queue->tdev->hw, queue->id);
 			chan->aborting = true;
-		} else if (chan->paused) {
+		} else if (queue->hw.paused) {
 			tdma_hw_queue_unpause(&queue->tdev->hw, queue->id);
 		}
 	}
-	chan->paused = false;
+	queue->hw.paused = false;
 }
 
 /*

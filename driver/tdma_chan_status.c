@@ -187,7 +187,7 @@ enum dma_status tdma_tx_status(struct dma_chan *dchan, dma_cookie_t cookie,
 	} else {
 		if (state)
 			state->residue = tdma_residue(chan, cookie);
-		if (chan->paused)
+		if (chan->queue.hw.paused)
 			status = DMA_PAUSED;
 	}
 	spin_unlock_irqrestore(&chan->queue.lock, flags);
@@ -202,7 +202,7 @@ static const char *tdma_chan_state(const struct tdma_chan *chan)
 		return "off";
 	if (chan->aborting)
 		return "aborting";
-	return chan->paused ? "paused" : "on";
+	return chan->queue.hw.paused ? "paused" : "on";
 }
 
 static unsigned int tdma_count(const struct list_head *list)

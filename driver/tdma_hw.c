@@ -268,6 +268,7 @@ void tdma_hw_context_set(const struct tdma_hw *hw, u32 context, u64 table,
 int tdma_hw_queue_enable(const struct tdma_hw *hw, u32 queue,
 			 const struct tdma_hw_queue *config)
 {
+	u32 pause = config->paused ? TDMA_QCTL_PAUSE : 0;
 	u32 state;
 
 	tdma_write64(config->ring, tdma_queue_reg(hw, queue, TDMA_QUEUE_RING));
@@ -283,12 +284,14 @@ int tdma_hw_queue_enable(const struct tdma_hw *hw, u32 queue,
 	       tdma_queue_reg(hw, queue, TDMA_QUEUE_PRIORITY));
 	writel(TDMA_POLICY_CONTINUE,
 	       tdma_queue_reg(hw, queue, TDMA_QUEUE_POLICY));
-	writel(TDMA_QCTL_ENABLE, tdma_queue_reg(hw, queue, TDMA_QUEUE_CONTROL));
+	writel(TDMA_QCTL_ENABLE | pause,
+	       tdma_queue_reg(hw, queue, TDMA_QUEUE_CONTROL));
 
 	state = tdma_hw_queue_state(hw, queue);
 	if (state == TDMA_HW_GONE)
 		return -ENODEV;
-	return state == TDMA_QSTATE_IDLE ? 0 : -EIO;
+	return state == (pause ? TDMA_QSTATE_PAUSED : TDMA_QSTATE_IDLE) ?
+	       0 : -EIO;
 }
 
 /**
@@ -318,6 +321,23 @@ int tdma_hw_queue_wait_off(const struct tdma_hw *hw, u32 queue)
 				  state,
 				  state == TDMA_QSTATE_OFF ||
 				  state == TDMA_HW_GONE,
+				  50, TDMA_OFF_TIMEOUT_US);
+}
+
+/**
+ * tdma_hw_queue_wait_done - sleep until a queue retires another slot
+ * @hw: the device
+ * @queue: number of the queue
+ * @since: slots that it has retired so far
+ *
+ * Return: 0, also if the device is gone, or -ETIMEDOUT.
+ */
+int tdma_hw_queue_wait_done(const struct tdma_hw *hw, u32 queue, u32 since)
+{
+	u32 done;
+
+	return readl_poll_timeout(tdma_queue_reg(hw, queue, TDMA_QUEUE_DONE),
+				  done, done != since,
 				  50, TDMA_OFF_TIMEOUT_US);
 }
 

@@ -59,6 +59,7 @@ struct tdma_hw {
  * @vector: MSI-X vector
  * @thread: DMA thread, or %TDMA_THREAD_ANY
  * @priority: 0 to %TDMA_PRIORITY_MAX; those with more go first
+ * @paused: fetch nothing before tdma_hw_queue_unpause()
  */
 struct tdma_hw_queue {
 	u64 ring;
@@ -68,6 +69,7 @@ struct tdma_hw_queue {
 	u32 vector;
 	u32 thread;
 	u32 priority;
+	bool paused;
 };
 
 int tdma_hw_init(struct tdma_hw *hw, void __iomem *regs);
@@ -92,6 +94,7 @@ int tdma_hw_queue_enable(const struct tdma_hw *hw, u32 queue,
 			 const struct tdma_hw_queue *config);
 void tdma_hw_queue_disable(const struct tdma_hw *hw, u32 queue);
 int tdma_hw_queue_wait_off(const struct tdma_hw *hw, u32 queue);
+int tdma_hw_queue_wait_done(const struct tdma_hw *hw, u32 queue, u32 since);
 u32 tdma_hw_queue_state(const struct tdma_hw *hw, u32 queue);
 u32 tdma_hw_queue_head(const struct tdma_hw *hw, u32 queue);
 u32 tdma_hw_queue_done(const struct tdma_hw *hw, u32 queue);

@@ -187,7 +187,7 @@ void tdma_queue_put(struct tdma_queue *queue)
 }
 
 /**
- * tdma_queue_start - turn a queue on, empty
+ * tdma_queue_start - turn a queue on, empty, paused if it was
  * @queue: the queue, off and without jobs
  *
  * Return: 0, -ENODEV also for a queue that is dead, or -EIO.
@@ -362,30 +362,59 @@ static bool tdma_condemn(struct tdma_queue *queue, u32 status)
 	return on;
 }
 
+/*
+ * A user queue keeps its indices: its process must not find them at zero. The
+ * device ends the jobs one by one. A process that fills the ring as fast as
+ * that harms itself only, so what does not end loses the queue, not the device.
+ */
+static int tdma_recover_user(struct tdma_queue *queue)
+{
+	const struct tdma_hw *hw = &queue->tdev->hw;
+	bool on;
+
+	spin_lock_irq(&queue->lock);
+	on = queue->state == TDMA_QUEUE_ON;
+	if (on)
+		tdma_hw_queue_abort(hw, queue->id);
+	spin_unlock_irq(&queue->lock);
+	if (!on || !tdma_hw_queue_wait_done(hw, queue->id, queue->watch.done))
+		return 0;
+	return tdma_disable(queue, TDMA_QUEUE_DEAD);
+}
+
+static int tdma_recover_jobs(struct tdma_queue *queue, u32 status)
+{
+	int ret;
+
+	if (!tdma_condemn(queue, status))
+		return 0;
+	ret = tdma_disable(queue, TDMA_QUEUE_OFF);
+	if (ret)
+		return ret;
+	tdma_queue_drain(queue);
+	return tdma_queue_start(queue);
+}
+
 /**
  * tdma_queue_recover - end all jobs of a queue and let it go on, empty
  * @queue: the queue
- * @status: what the oldest job ends with; those behind it end ABORTED
+ * @status: what the oldest job ends with; those behind it, and all of a user
+ *	queue, end ABORTED
  *
  * Other queues are not touched. The caller holds the device's lock for reading
  * and has found the device running; it owns the queue or is among its @users.
  * May sleep. On success the device is done with all memory that the jobs
- * named, and the queue is on unless its owner has stopped it.
+ * named, and the queue is on unless its owner has stopped it, paused if it was.
  *
  * Return: 0, or an error: the device must be reset.
  */
 int tdma_queue_recover(struct tdma_queue *queue, u32 status)
 {
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&queue->control);
-	if (tdma_condemn(queue, status)) {
-		ret = tdma_disable(queue, TDMA_QUEUE_OFF);
-		if (!ret) {
-			tdma_queue_drain(queue);
-			ret = tdma_queue_start(queue);
-		}
-	}
+	ret = queue->user ? tdma_recover_user(queue) :
+			    tdma_recover_jobs(queue, status);
 	mutex_unlock(&queue->control);
 	return ret;
 }

@@ -102,7 +102,7 @@ struct tdma_queue_watch {
  * @id: number of the hardware queue
  * @survives_reset: restart the queue after a device reset
  * @user: ring and records belong to the owner, and a process fills the ring
- * @hw: register values
+ * @hw: register values; @hw.paused is protected by @lock
  * @users: who looks at the queue without owning it; tdma_queue_fini() waits
  * @control: held while the queue is stopped or recovered
  * @lock: protects what follows, and the hardware queue

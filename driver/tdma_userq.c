@@ -23,6 +23,7 @@
 #include "tdma_file.h"
 #include "tdma_memory.h"
 #include "tdma_userq.h"
+#include "tdma_watchdog.h"
 
 /* mmap() offsets: above those of buffers, one part per buffer's length */
 #define TDMA_USERQ_MMAP		BIT_ULL(62)
@@ -185,8 +186,10 @@ static int tdma_userq_start(struct tdma_file *file,
 	file->ctx.user_queue = &userq->queue;
 	mutex_unlock(&tdev->buffers_lock);
 	ret = tdma_queue_start(&userq->queue);
-	if (!ret)
+	if (!ret) {
+		tdma_watchdog_kick(tdev);
 		return 0;
+	}
 
 	mutex_lock(&tdev->buffers_lock);
 	file->ctx.user_queue = NULL;

@@ -78,7 +78,7 @@ static bool tdma_queue_hangs(struct tdma_queue *queue, unsigned long period)
 
 /**
  * struct tdma_look - what a look at all queues found
- * @busy: there are jobs in flight
+ * @busy: there are jobs in flight, or may be, in a user queue
  * @stopped: a queue has stopped on its own
  * @hung: a queue that hangs, counted among its users, or NULL
  */
@@ -88,18 +88,26 @@ struct tdma_look {
 	struct tdma_queue *hung;
 };
 
+/* Nobody tells when a process puts work into its queue. */
+static bool tdma_queue_busy(const struct tdma_queue *queue)
+{
+	return queue->user ? queue->state == TDMA_QUEUE_ON :
+			     !list_empty(&queue->inflight);
+}
+
 static void tdma_look_at_queue(struct tdma_queue *queue, unsigned long period,
 			       struct tdma_look *look)
 {
 	tdma_queue_service(queue);
-	if (list_empty(&queue->inflight)) {
+	if (!tdma_queue_busy(queue)) {
 		queue->watch.still = 0;
 		return;
 	}
 	look->busy = true;
 	if (queue->state != TDMA_QUEUE_ON)
 		return;
-	if (tdma_queue_stopped(queue)) {
+	/* A process that halts its queue has it halted. */
+	if (!queue->user && tdma_queue_stopped(queue)) {
 		look->stopped = true;
 	} else if (tdma_queue_hangs(queue, period) && !look->hung) {
 		atomic_inc(&queue->users);

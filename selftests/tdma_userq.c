@@ -16,10 +16,14 @@
 #include "tdma_ref.h"
 #include "tdma_slow.h"
 #include "tdma_sysfs.h"
+#include "tdma_text.h"
 
 #define ORDER	3	/* log2 of SLOTS */
 #define SLOTS	8
 #define BYTES	TDMA_SLOW_BYTES
+#define LOST_AT	100U	/* element whose response does not come */
+
+#define TIMEOUT_FILE	"/sys/module/tensordma/parameters/hang_timeout_ms"
 
 /* A user queue as its producer sees it */
 struct ring {
@@ -347,6 +351,58 @@ TEST_F(userq, absurd_tail)
 	EXPECT_EQ(0, tdma_free(self->fd, self->dst.handle));
 	EXPECT_EQ(0, tdma_free(self->fd, self->src.handle));
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
+}
+
+/* The device chooses the thread of a job: arm all of them. */
+static int arm(const FIXTURE_DATA(userq) *self, int kind)
+{
+	char text[48];
+	int ret = 0;
+
+	snprintf(text, sizeof(text), "%d 0 %u", kind, LOST_AT);
+	for (__u32 i = 0; i < self->caps.threads && !ret; i++)
+		ret = tdma_thread_write(i, "inject", text);
+	return ret;
+}
+
+/*
+ * Jobs that hang end, and those behind them; the queue goes on where it is.
+ * Nobody else notices, and the file's own jobs go on.
+ */
+TEST_F(userq, hung)
+{
+	union tdma_slot slot = copy_slot(self->src.handle, self->dst.handle,
+					 BYTES);
+	struct tdma_query after;
+	struct tdma_record rec;
+	char timeout[32];
+	__u32 first, second;
+
+	if (!(self->caps.features & TDMA_FEATURE_INJECT))
+		SKIP(return, "the device was made without error injection");
+	ASSERT_EQ(0, tdma_text_read(TIMEOUT_FILE, timeout, sizeof(timeout)));
+	ASSERT_EQ(0, tdma_text_write(TIMEOUT_FILE, "200"));
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, arm(self, TDMA_INJECT_LOST_RESPONSE));
+		first = ring_add(&self->ring, &slot);
+		second = ring_add(&self->ring, &slot);
+		ring_bell(&self->ring);
+		rec = ring_wait(&self->ring, first);
+		EXPECT_EQ(TDMA_STATUS_ABORTED, rec.status);
+		EXPECT_GE(LOST_AT, rec.dst_done);
+		rec = ring_wait(&self->ring, second);
+		EXPECT_EQ(TDMA_STATUS_ABORTED, rec.status);
+		EXPECT_EQ(0, rec.dst_done);
+		ASSERT_EQ(0, arm(self, 0));
+		rec = ring_run(&self->ring, &slot);
+		EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+	}
+	EXPECT_EQ(0, tdma_text_write(TIMEOUT_FILE, timeout));
+	memcpy(self->dst.image, self->src.image, BYTES);
+	EXPECT_IMAGE(&self->dst);
+	EXPECT_RUN(TDMA_STATUS_OK, self->fd, &slot);
+	ASSERT_EQ(0, tdma_query(self->fd, &after));
+	EXPECT_EQ(self->caps.reset_generation, after.reset_generation);
 }
 
 /* The device has a copy: what is in the ring afterwards does not matter. */

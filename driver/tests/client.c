@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/tensordma_regs.h>
 
@@ -106,11 +107,15 @@ bool client_run(struct client *c, struct dma_async_tx_descriptor *tx)
 /* An engine that simulates every clock may not stop in time for one try. */
 bool client_pause(struct client *c)
 {
-	unsigned int i;
-	int ret = -ETIMEDOUT;
+	unsigned long end = jiffies + WAIT;
+	int ret;
 
-	for (i = 0; i < 100 && ret == -ETIMEDOUT; i++)
+	do {
 		ret = dmaengine_pause(c->chan);
+		if (ret)
+			usleep_range(500, 1000);
+	} while ((ret == -ETIMEDOUT || ret == -EBUSY) &&
+		 time_before(jiffies, end));
 	return !ret;
 }
 

@@ -86,6 +86,7 @@ struct client_test {
 extern const struct client_test control_tests[];
 extern const struct client_test cyclic_tests[];
 extern const struct client_test error_tests[];
+extern const struct client_test hang_tests[];
 extern const struct client_test interleaved_tests[];
 extern const struct client_test reuse_tests[];
 extern const struct client_test tensor_tests[];

@@ -24,7 +24,7 @@ MODULE_PARM_DESC(seed, "of the random numbers (default: another one each time)")
 
 static const struct client_test *const groups[] = {
 	interleaved_tests, tensor_tests, cyclic_tests, error_tests,
-	control_tests, reuse_tests,
+	control_tests, reuse_tests, hang_tests,
 };
 
 static unsigned int count_tests(void)

@@ -405,6 +405,10 @@ struct tdma_priority {
  * own; a bad one ends in a record that tells what is wrong, and nothing moves.
  * A tail that is further ahead than the ring is long halts the queue for good.
  *
+ * A job that hangs is ended by the driver, and with it every one in the ring:
+ * their records say ABORTED, indices and queue go on. If that does not help the
+ * queue is stopped for good (@state OFF).
+ *
  * A buffer that is freed is out of reach for jobs that the device has not
  * fetched; its memory is let go when those that it has are over. The queue
  * ends with the file, or with a reset of the device: records stay as they are
