@@ -60,6 +60,7 @@ struct tdma_queue {
     uint32_t head;
     uint32_t tail;
     uint32_t done;
+    bool admitting;             /* the owner looks for its next descriptor */
     bool stuck;                 /* its oldest job waits for a lost response */
     uint64_t progress;          /* elements moved since it was enabled */
 

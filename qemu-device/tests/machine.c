@@ -44,6 +44,9 @@ static int op_read(void *opaque, uint64_t addr, void *buf, size_t len)
         return -1;
     }
     memcpy(buf, machine_ptr(m, addr), len);
+    if (m->on_read) {
+        m->on_read(m, addr, len);
+    }
     return 0;
 }
 

@@ -63,6 +63,8 @@ struct machine {
     /* Called for each partial update, after it has been published */
     void (*on_progress)(struct machine *m, unsigned queue, uint32_t index);
     void *progress_opaque;
+    /* Called after each read, which software may have waited for */
+    void (*on_read)(struct machine *m, uint64_t addr, size_t len);
 
     /* Segment tables, one per context used */
     struct tdma_segment table[4][MACHINE_SEGMENTS];

@@ -173,6 +173,80 @@ static void test_tail_behind_what_is_fetched(void **state)
     arena_free(a);
 }
 
+static unsigned takebacks;
+
+/* As soon as the descriptor has been read its doorbell is taken back. */
+static void take_back(struct machine *m, uint64_t addr, size_t len)
+{
+    if (len == sizeof(struct tdma_desc)) {
+        machine_write(m, TDMA_DOORBELL_BASE, 0);
+    }
+    if (addr >= m->table_addr[1] &&
+        addr < m->table_addr[1] + sizeof(m->table[1])) {
+        takebacks++;
+        assert_int_equal(machine_read(m, queue_reg(0, TDMA_QUEUE_STATE)),
+                         TDMA_QSTATE_RUNNING);
+        assert_int_equal(machine_read(m, queue_reg(0, TDMA_QUEUE_WAIT)),
+                         TDMA_QWAIT_TURN);
+    }
+}
+
+/*
+ * Whoever takes memory away waits until no queue can have found it: from its
+ * first look at a segment to the end of the descriptor a queue says RUNNING,
+ * also if there seems to be nothing in the ring.
+ */
+static void test_tail_taken_back_while_fetching(void **state)
+{
+    struct arena *a = new_arena();
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 1, 10);
+
+    (void)state;
+    assert_int_equal(a->q.number, 0);
+    takebacks = 0;
+    a->m->on_read = take_back;
+    queue_put(&a->q, &d, NULL);
+    queue_ring(&a->q);
+    machine_run(a->m);
+    assert_int_not_equal(takebacks, 0);
+    assert_int_equal(queue_done(&a->q), 1);
+    assert_int_equal(queue_record(&a->q, 0).status, TDMA_STATUS_OK);
+    arena_free(a);
+}
+
+static struct tdma_segment next_entry;
+
+/* Another entry is there as soon as anything of the old one has been read. */
+static void exchange_entry(struct machine *m, uint64_t addr, size_t len)
+{
+    uint64_t entry = m->table_addr[1] + SEG_HOST * sizeof(next_entry);
+
+    if (addr == entry && len < sizeof(next_entry)) {
+        memcpy(machine_ptr(m, entry), &next_entry, sizeof(next_entry));
+    }
+}
+
+/* An entry that changes while it is read is either of them or none. */
+static void test_segment_changes_while_read(void **state)
+{
+    struct arena *a = new_arena();
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 1, 10);
+    struct tdma_segment whole = a->m->table[1][SEG_HOST], none = whole;
+
+    (void)state;
+    a->m->on_read = exchange_entry;
+    /* taken back in between */
+    none.space = TDMA_SPACE_NONE;
+    next_entry = none;
+    arena_refuse(a, &d, NULL, TDMA_STATUS_BAD_SEGMENT);
+    /* made in between: what was read first counts */
+    machine_segment(a->m, 1, SEG_HOST, &none);
+    next_entry = whole;
+    arena_refuse(a, &d, NULL, TDMA_STATUS_BAD_SEGMENT);
+    arena_run(a, &d, NULL);
+    arena_free(a);
+}
+
 /* What is in the ring when the queue is enabled is run. */
 static void test_tail_before_enable(void **state)
 {
@@ -1159,6 +1233,8 @@ int main(void)
         cmocka_unit_test(test_indices_wrap),
         cmocka_unit_test(test_tail_in_memory),
         cmocka_unit_test(test_tail_behind_what_is_fetched),
+        cmocka_unit_test(test_tail_taken_back_while_fetching),
+        cmocka_unit_test(test_segment_changes_while_read),
         cmocka_unit_test(test_tail_before_enable),
         cmocka_unit_test(test_tail_too_far),
         cmocka_unit_test(test_bad_config),

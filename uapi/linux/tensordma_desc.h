@@ -316,6 +316,12 @@ struct tdma_record {
 
 /**
  * struct tdma_segment - segment table entry, 32 bytes, written by the driver
+ *
+ * The device may read an entry at any time. It reads @space before the rest:
+ * an entry is made by writing @space last, and taken back by writing
+ * TDMA_SPACE_NONE there. It may be made anew once no queue of the context can
+ * still have descriptors that were fetched before.
+ *
  * @space: TDMA_SPACE_*
  * @flags: TDMA_SEG_*
  * @page_shift: PAGED: log2 of the page size, 12..40; else 0

@@ -233,6 +233,7 @@ static struct tdma_queue *pick(struct tdma_thread *thread)
     }
     if (best) {
         best->owner = thread->number;
+        best->admitting = true;
         best->quiet = false;
         thread->next_queue = best->number;
         /* What was written before the doorbell holds for the descriptor. */
@@ -271,21 +272,26 @@ static void start(struct tdma_thread *thread, struct tdma_job *job)
     engine->ops->start(engine, job);
 }
 
+/* The next descriptor of the queue, if there is one. */
+static struct tdma_job *fetch(struct tdma_queue *queue)
+{
+    uint32_t slots = tdma_queue_update_tail(queue);
+
+    return slots ? tdma_queue_fetch(queue, slots, false) : NULL;
+}
+
 /* Bring one job of the queue into the engine, or find out why not. */
 static void admit(struct tdma_thread *thread, struct tdma_queue *queue)
 {
-    struct tdma_job *job = tdma_queue_waiting(queue);
+    struct tdma_job *waiting = tdma_queue_waiting(queue), *job;
 
-    if (job) {
-        start(thread, job);
-        return;
-    }
-    if (!tdma_queue_update_tail(queue)) {
-        return;
-    }
-    job = tdma_queue_fetch(queue, false);
-    if (job && job->status == TDMA_STATUS_PENDING &&
-        (job == queue->first || !(job->desc.flags & TDMA_DESC_FENCE))) {
+    job = waiting ? waiting : fetch(queue);
+    tdma_lock(thread->core);
+    queue->admitting = false;
+    tdma_unlock(thread->core);
+    if (waiting || (job && job->status == TDMA_STATUS_PENDING &&
+                    (job == queue->first ||
+                     !(job->desc.flags & TDMA_DESC_FENCE)))) {
         start(thread, job);
     }
     retire(queue);
@@ -333,7 +339,7 @@ static void serve_abort(struct tdma_queue *queue, struct tdma_budget *budget)
     while (!queue->first && queue->head != queue->abort_tail &&
            budget->steps > 0) {
         budget->steps -= JOB_STEPS;
-        if (!tdma_queue_fetch(queue, true)) {
+        if (!tdma_queue_fetch(queue, queue->abort_tail - queue->head, true)) {
             break;
         }
         retire(queue);

@@ -44,6 +44,23 @@ static bool host_segment_ok(const struct tdma_segment *seg)
            range_fits(seg->base, seg->length, UINT64_MAX);
 }
 
+/*
+ * Software writes the space last and clears it first: an entry whose space is
+ * seen is whole, provided that nothing of it was read before.
+ */
+static bool read_entry(const struct tdma_mem *mem, uint64_t addr,
+                       struct tdma_segment *seg)
+{
+    uint32_t space;
+
+    if (mem->ops->read(mem->opaque, addr, &space, sizeof(space))) {
+        return false;
+    }
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return !mem->ops->read(mem->opaque, addr, seg, sizeof(*seg)) &&
+           seg->space == space;
+}
+
 bool tdma_segment_load(const struct tdma_mem *mem,
                        const struct tdma_segment_table *table, uint32_t index,
                        struct tdma_segment *seg)
@@ -51,7 +68,7 @@ bool tdma_segment_load(const struct tdma_mem *mem,
     uint64_t addr = table->addr + (uint64_t)index * sizeof(*seg);
 
     if (index >= table->count || addr < table->addr ||
-        mem->ops->read(mem->opaque, addr, seg, sizeof(*seg))) {
+        !read_entry(mem, addr, seg)) {
         return false;
     }
     if (seg->flags & ~TDMA_SEG_FLAGS) {

@@ -46,11 +46,11 @@ static bool tail_ok(const struct tdma_queue *queue, uint32_t tail)
     return ahead <= ring_slots(queue) && ahead >= queue->head - queue->done;
 }
 
-bool tdma_queue_update_tail(struct tdma_queue *queue)
+uint32_t tdma_queue_update_tail(struct tdma_queue *queue)
 {
     struct tdma_core *core = queue->core;
-    bool in_memory, ok, more;
-    uint32_t tail = 0;
+    uint32_t tail = 0, slots;
+    bool in_memory, ok;
 
     tdma_lock(core);
     in_memory = queue->doorbell;
@@ -61,7 +61,7 @@ bool tdma_queue_update_tail(struct tdma_queue *queue)
         if (core->ops.read(core->mem.opaque, queue->tail_addr, &tail,
                            sizeof(tail))) {
             tdma_queue_halt(queue, TDMA_QERR_RING);
-            return false;
+            return 0;
         }
         tdma_event(core, TDMA_EVENT_DOORBELL, queue->number, tail, 0);
     }
@@ -71,12 +71,12 @@ bool tdma_queue_update_tail(struct tdma_queue *queue)
     }
     ok = tail_ok(queue, tail);
     queue->tail = ok ? tail : queue->head;
-    more = queue->tail != queue->head;
+    slots = queue->tail - queue->head;
     tdma_unlock(core);
     if (!ok) {
         tdma_queue_halt(queue, TDMA_QERR_TAIL);
     }
-    return more;
+    return slots;
 }
 
 static bool read_slot(struct tdma_queue *queue, uint32_t index, void *buf)
@@ -93,15 +93,11 @@ static bool read_slot(struct tdma_queue *queue, uint32_t index, void *buf)
  * One fetch of each slot; the private copy is what is checked and executed. An
  * extension block that the producer has not handed over yet does not exist.
  */
-static bool read_descriptor(struct tdma_queue *queue, struct tdma_job *job)
+static bool read_descriptor(struct tdma_queue *queue, uint32_t slots,
+                            struct tdma_job *job)
 {
-    struct tdma_core *core = queue->core;
-    uint32_t head, slots;
+    uint32_t head = queue->head;        /* ours to write */
 
-    tdma_lock(core);
-    head = queue->head;
-    slots = queue->tail - head;
-    tdma_unlock(core);
     if (!read_slot(queue, head, &job->desc)) {
         return false;
     }
@@ -152,7 +148,8 @@ static void append(struct tdma_queue *queue, struct tdma_job *job)
     tdma_unlock(core);
 }
 
-struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, bool discard)
+struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, uint32_t slots,
+                                  bool discard)
 {
     struct tdma_core *core = queue->core;
     struct tdma_job *job = take_free_job(core);
@@ -161,7 +158,7 @@ struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, bool discard)
         return NULL;
     }
     tdma_job_init(job, queue);
-    if (!read_descriptor(queue, job)) {
+    if (!read_descriptor(queue, slots, job)) {
         put_free_job(core, job);
         tdma_queue_halt(queue, TDMA_QERR_RING);
         return NULL;

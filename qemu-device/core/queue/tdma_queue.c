@@ -171,7 +171,9 @@ uint32_t tdma_queue_state(const struct tdma_queue *queue)
     if (queue->halted) {
         return TDMA_QSTATE_HALTED;
     }
-    return has_more(queue) ? TDMA_QSTATE_RUNNING : TDMA_QSTATE_IDLE;
+    /* Segments may have been looked up already, whatever the tail is now. */
+    return queue->admitting || has_more(queue) ? TDMA_QSTATE_RUNNING
+                                               : TDMA_QSTATE_IDLE;
 }
 
 uint32_t tdma_queue_wait(const struct tdma_queue *queue)
@@ -182,7 +184,8 @@ uint32_t tdma_queue_wait(const struct tdma_queue *queue)
     if (queue->stuck) {
         return TDMA_QWAIT_MEMORY;
     }
-    return queue->in_flight || (has_more(queue) && !queue->halted)
+    return queue->in_flight || queue->admitting ||
+           (has_more(queue) && !queue->halted)
            ? TDMA_QWAIT_TURN : TDMA_QWAIT_NONE;
 }
 

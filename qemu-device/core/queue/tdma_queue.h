@@ -64,18 +64,20 @@ void tdma_queue_halt(struct tdma_queue *queue, uint32_t error);
 void tdma_queue_interrupt(struct tdma_queue *queue);
 
 /*
- * Look at the tail in memory if it may have moved. True if there is a
- * descriptor to fetch; false if there is none, or the queue had to halt.
+ * Look at the tail in memory if it may have moved. Slots that may be fetched;
+ * 0 if there is none, or the queue had to halt.
  */
-bool tdma_queue_update_tail(struct tdma_queue *queue);
+uint32_t tdma_queue_update_tail(struct tdma_queue *queue);
 
 /*
- * Take the descriptor at the head into a job at the end of the queue's list:
- * fetched and, unless @discard, checked. Its status is PENDING if it has
- * something to do, otherwise final; with @discard it is ABORTED. NULL if the
- * ring could not be read or no job was free.
+ * Take the descriptor at the head, of at most @slots, into a job at the end of
+ * the queue's list: fetched and, unless @discard, checked. Its status is
+ * PENDING if it has something to do, otherwise final; with @discard it is
+ * ABORTED. NULL if the ring could not be read or no job was free. Software may
+ * move the tail meanwhile, which is for the next one.
  */
-struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, bool discard);
+struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, uint32_t slots,
+                                  bool discard);
 
 /*
  * Publish and free the jobs at the front of the list that are over, and
