@@ -24,7 +24,7 @@
 #define TDMA_PAGE_SHIFT_MIN	12
 #define TDMA_PAGE_SHIFT_MAX	30
 
-/* Between two looks at a user queue that may still use a buffer */
+/* Between two looks at a user queue that may still use buffers */
 #define TDMA_LINGER_MS		10
 
 static void tdma_buffer_release(struct work_struct *work);
@@ -52,7 +52,7 @@ struct tdma_buffer *tdma_buffer_new(struct tdma_context *ctx,
 		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&buf->refs, 1);
-	INIT_DELAYED_WORK(&buf->release, tdma_buffer_release);
+	INIT_WORK(&buf->release, tdma_buffer_release);
 	buf->tdev = ctx->tdev;
 	buf->ctx = ctx;
 	buf->access = access;
@@ -361,63 +361,109 @@ void tdma_buffer_unmap(struct tdma_buffer *buf)
 
 /* ---- lifetime ---- */
 
-/* Takes the buffer away from the device. False if it may still be in use. */
+/* Looks again, in a while, at those whose turn has not come. */
+static void tdma_linger(struct tdma_context *ctx)
+{
+	lockdep_assert_held(&ctx->tdev->buffers_lock);
+	queue_delayed_work(ctx->tdev->wq, &ctx->linger_work,
+			   msecs_to_jiffies(TDMA_LINGER_MS));
+}
+
+/*
+ * Takes the buffer away from the device. False if it may still be in use: then
+ * it lingers, and keeps its number.
+ */
 static bool tdma_buffer_withdraw(struct tdma_buffer *buf)
 {
 	struct tdma_context *ctx = buf->ctx;
-	bool passed = true;
+	struct tdma_queue_look look = { .idle = true };
 
 	mutex_lock(&buf->tdev->buffers_lock);
 	if (buf->handle)
-		tdma_context_release(ctx, buf->handle);
-	if (ctx->user_queue && (buf->handle || buf->marked))
-		passed = tdma_queue_passed(ctx->user_queue, &buf->marked,
-					   &buf->mark);
-	buf->handle = 0;
+		tdma_context_clear(ctx, buf->handle);
+	if (buf->handle && ctx->user_queue)
+		tdma_queue_look(ctx->user_queue, &look);
+	if (!look.idle) {
+		/* The one at the head may be on its way into the device. */
+		buf->mark = look.head;
+		list_add_tail(&buf->linger, &ctx->linger);
+		tdma_linger(ctx);
+	}
 	mutex_unlock(&buf->tdev->buffers_lock);
-	return passed;
-}
-
-static void tdma_buffer_linger(struct tdma_buffer *buf)
-{
-	queue_delayed_work(buf->tdev->wq, &buf->release,
-			   msecs_to_jiffies(TDMA_LINGER_MS));
+	return look.idle;
 }
 
 static void tdma_buffer_free(struct tdma_buffer *buf)
 {
+	struct tdma_context *ctx = buf->ctx;
+
 	/* The device first, then the DMA API, then the memory. */
 	mutex_lock(&buf->tdev->buffers_lock);
 	list_del(&buf->node);
 	tdma_buffer_unmap(buf);
 	mutex_unlock(&buf->tdev->buffers_lock);
+	if (buf->handle)
+		tdma_context_release(ctx, buf->handle);
 	tdma_memory_put(buf->memory);
 	kfree(buf);
+	if (atomic_dec_and_test(&ctx->releasing))
+		wake_up_var(&ctx->releasing);
+}
+
+/* Nobody uses the buffer any more; it is counted as being released. */
+static void tdma_buffer_let_go(struct tdma_buffer *buf)
+{
+	if (tdma_buffer_withdraw(buf))
+		tdma_buffer_free(buf);
 }
 
 static void tdma_buffer_release(struct work_struct *work)
 {
-	struct tdma_buffer *buf = container_of(to_delayed_work(work),
-					       struct tdma_buffer, release);
-	atomic_t *lingering = &buf->ctx->lingering;
+	tdma_buffer_let_go(container_of(work, struct tdma_buffer, release));
+}
 
-	if (!tdma_buffer_withdraw(buf)) {
-		tdma_buffer_linger(buf);
-		return;
-	}
-	tdma_buffer_free(buf);
-	/* The context may be gone after the first call. */
-	if (atomic_dec_and_test(lingering))
-		wake_up_var(lingering);
+/* One look for all that linger, however many they are. */
+static void tdma_linger_work(struct work_struct *work)
+{
+	struct tdma_context *ctx = container_of(to_delayed_work(work),
+						struct tdma_context,
+						linger_work);
+	struct tdma_queue_look look = { .idle = true };
+	struct tdma_buffer *buf, *next;
+	LIST_HEAD(free);
+
+	mutex_lock(&ctx->tdev->buffers_lock);
+	if (ctx->user_queue)
+		tdma_queue_look(ctx->user_queue, &look);
+	list_for_each_entry_safe(buf, next, &ctx->linger, linger)
+		if (tdma_look_passed(&look, buf->mark))
+			list_move_tail(&buf->linger, &free);
+	if (!list_empty(&ctx->linger))
+		tdma_linger(ctx);
+	mutex_unlock(&ctx->tdev->buffers_lock);
+	/* The last one may end a wait of tdma_buffers_settle(). */
+	list_for_each_entry_safe(buf, next, &free, linger)
+		tdma_buffer_free(buf);
+}
+
+/**
+ * tdma_buffers_init - prepare a context for buffers
+ * @ctx: the context
+ */
+void tdma_buffers_init(struct tdma_context *ctx)
+{
+	INIT_LIST_HEAD(&ctx->linger);
+	INIT_DELAYED_WORK(&ctx->linger_work, tdma_linger_work);
 }
 
 /**
  * tdma_buffers_settle - wait until no buffer of a context is being released
- * @ctx: the context, without a user queue
+ * @ctx: the context, without a user queue that runs
  */
 void tdma_buffers_settle(struct tdma_context *ctx)
 {
-	wait_var_event(&ctx->lingering, !atomic_read_acquire(&ctx->lingering));
+	wait_var_event(&ctx->releasing, !atomic_read_acquire(&ctx->releasing));
+	cancel_delayed_work_sync(&ctx->linger_work);
 }
 
 /**
@@ -440,12 +486,8 @@ void tdma_buffer_put(struct tdma_buffer *buf)
 	might_sleep();
 	if (!refcount_dec_and_test(&buf->refs))
 		return;
-	if (tdma_buffer_withdraw(buf)) {
-		tdma_buffer_free(buf);
-		return;
-	}
-	atomic_inc(&buf->ctx->lingering);
-	tdma_buffer_linger(buf);
+	atomic_inc(&buf->ctx->releasing);
+	tdma_buffer_let_go(buf);
 }
 
 /**
@@ -458,8 +500,8 @@ void tdma_buffer_put_atomic(struct tdma_buffer *buf)
 {
 	if (!refcount_dec_and_test(&buf->refs))
 		return;
-	atomic_inc(&buf->ctx->lingering);
-	queue_delayed_work(buf->tdev->wq, &buf->release, 0);
+	atomic_inc(&buf->ctx->releasing);
+	queue_work(buf->tdev->wq, &buf->release);
 }
 
 /**

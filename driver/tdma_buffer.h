@@ -25,8 +25,8 @@ struct tdma_device;
 /**
  * struct tdma_buffer - a buffer
  * @refs: references
- * @release: frees the buffer, at once or when the user queue lets it
- * @marked: it waits for the user queue to pass @mark
+ * @release: lets the last reference go in process context
+ * @linger: in tdma_context.linger, until the user queue has passed @mark
  * @mark: index of a slot
  * @tdev: the device
  * @ctx: the context; outlives the buffer
@@ -44,8 +44,8 @@ struct tdma_device;
  */
 struct tdma_buffer {
 	refcount_t refs;
-	struct delayed_work release;
-	bool marked;
+	struct work_struct release;
+	struct list_head linger;
 	u32 mark;
 	struct tdma_device *tdev;
 	struct tdma_context *ctx;
@@ -70,6 +70,7 @@ int tdma_buffer_publish(struct tdma_buffer *buf);
 void tdma_buffer_get(struct tdma_buffer *buf);
 void tdma_buffer_put(struct tdma_buffer *buf);
 void tdma_buffer_put_atomic(struct tdma_buffer *buf);
+void tdma_buffers_init(struct tdma_context *ctx);
 void tdma_buffers_settle(struct tdma_context *ctx);
 void tdma_buffer_unmap(struct tdma_buffer *buf);
 

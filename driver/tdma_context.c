@@ -2,9 +2,10 @@
 /*
  * Contexts: allocation of segment tables and of the entries in them.
  *
- * An entry is written before its number is known to anybody who could submit
- * a descriptor, and cleared when no unfinished job uses it. The device reads
- * it anew for each descriptor, so that no invalidation is needed.
+ * The device reads an entry anew for each descriptor, so that no invalidation
+ * is needed. A user queue may have it read one at any time, whoever knows its
+ * number: what makes an entry valid is written last and taken away first, and
+ * nothing else changes before the number is given back.
  */
 #include <linux/dma-mapping.h>
 
@@ -87,23 +88,44 @@ int tdma_context_reserve(struct tdma_context *ctx)
 /**
  * tdma_context_set - fill an entry in
  * @ctx: the context
- * @index: number of the entry, reserved
+ * @index: number of the entry, reserved, not set since
  * @segment: its value
  */
 void tdma_context_set(struct tdma_context *ctx, u32 index,
 		      const struct tdma_segment *segment)
 {
-	ctx->table[index] = *segment;
+	struct tdma_segment *entry = &ctx->table[index];
+
+	entry->flags = segment->flags;
+	entry->page_shift = segment->page_shift;
+	entry->page_offset = segment->page_offset;
+	entry->length = segment->length;
+	entry->base = segment->base;
+	dma_wmb();	/* the device looks at the space first */
+	WRITE_ONCE(entry->space, segment->space);
 }
 
 /**
- * tdma_context_release - clear an entry and give its number back
+ * tdma_context_clear - take an entry away
  * @ctx: the context
- * @index: number of the entry; no unfinished job uses it
+ * @index: number of the entry, set
+ *
+ * Descriptors that are fetched from now on do not find it.
+ */
+void tdma_context_clear(struct tdma_context *ctx, u32 index)
+{
+	if (!ctx->table)
+		return;
+	WRITE_ONCE(ctx->table[index].space, TDMA_SPACE_NONE);
+	mb();	/* before the device is asked what it has fetched */
+}
+
+/**
+ * tdma_context_release - give the number of an entry back
+ * @ctx: the context
+ * @index: number of the entry; clear, and no descriptor has found it
  */
 void tdma_context_release(struct tdma_context *ctx, u32 index)
 {
-	if (ctx->table)
-		ctx->table[index] = (struct tdma_segment) { };
 	ida_free(&ctx->used, index);
 }

@@ -8,7 +8,9 @@
 
 #include <linux/atomic.h>
 #include <linux/idr.h>
+#include <linux/list.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <linux/tensordma_desc.h>
 
 struct tdma_device;
@@ -28,8 +30,10 @@ struct tdma_queue;
  * @table_dma: bus address of @table
  * @used: entries in use
  * @user_queue: queue whose jobs the driver does not see, or NULL; protected by
- *	tdma_device.buffers_lock
- * @lingering: buffers that wait for it
+ *	tdma_device.buffers_lock, as is @linger
+ * @releasing: buffers that nobody uses, not yet free
+ * @linger: those of them that wait for @user_queue
+ * @linger_work: looks after them
  */
 struct tdma_context {
 	struct tdma_device *tdev;
@@ -39,7 +43,9 @@ struct tdma_context {
 	dma_addr_t table_dma;
 	struct ida used;
 	struct tdma_queue *user_queue;
-	atomic_t lingering;
+	atomic_t releasing;
+	struct list_head linger;
+	struct delayed_work linger_work;
 };
 
 int tdma_context_init(struct tdma_context *ctx, struct tdma_device *tdev,
@@ -51,6 +57,7 @@ void tdma_context_revoke(const struct tdma_context *ctx);
 int tdma_context_reserve(struct tdma_context *ctx);
 void tdma_context_set(struct tdma_context *ctx, u32 index,
 		      const struct tdma_segment *segment);
+void tdma_context_clear(struct tdma_context *ctx, u32 index);
 void tdma_context_release(struct tdma_context *ctx, u32 index);
 
 #endif /* TDMA_CONTEXT_H */

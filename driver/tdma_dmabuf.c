@@ -141,7 +141,9 @@ static int tdma_export_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)
 	/* Nobody could take it out again when the device goes. */
 	if (export->memory->kind != TDMA_MEMORY_HOST)
 		return -EOPNOTSUPP;
-	return tdma_memory_mmap(export->memory, vma);
+	/* The file was opened with what was exported. */
+	return tdma_memory_mmap(export->memory, TDMA_BUF_READ | TDMA_BUF_WRITE,
+				vma);
 }
 
 static void tdma_export_release(struct dma_buf *dmabuf)

@@ -9,5 +9,6 @@ struct dma_fence;
 
 struct dma_fence *tdma_fence_new(void);
 void tdma_fence_end(struct dma_fence *fence, int error);
+void tdma_fences_flush(void);
 
 #endif /* TDMA_FENCE_H */

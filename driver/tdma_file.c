@@ -8,6 +8,7 @@
  * all jobs are handed back first; what remains is memory, freed at close.
  */
 #include <linux/eventfd.h>
+#include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -81,6 +82,7 @@ static int tdma_file_init_context(struct tdma_file *file)
 		ida_free(&tdev->context_ids, id);
 		return ret;
 	}
+	tdma_buffers_init(&file->ctx);
 	tdma_context_program(&file->ctx);
 	return 0;
 }
@@ -166,6 +168,7 @@ struct tdma_file *tdma_file_open(struct tdma_device *tdev,
 	file->next_job = 1;
 	init_waitqueue_head(&file->wait);
 	hash_init(file->jobs);
+	get_random_bytes(&file->jobs_key, sizeof(file->jobs_key));
 	INIT_LIST_HEAD(&file->done);
 	tdma_held_init(file);
 	tdma_outfence_init(file);
@@ -333,6 +336,21 @@ bool tdma_file_full(const struct tdma_file *file, u32 slots)
 }
 
 /**
+ * tdma_file_job_key - where a job is to be found in the hash table
+ * @file: the file
+ * @number: the number of the job
+ *
+ * A process that chose which of its jobs to keep could otherwise collect them
+ * in one place, and have them searched with interrupts off.
+ *
+ * Return: the key.
+ */
+u32 tdma_file_job_key(const struct tdma_file *file, u64 number)
+{
+	return siphash_1u64(number, &file->jobs_key);
+}
+
+/**
  * tdma_file_find_job - find a job by its number
  * @file: the file; the lock of its queue is held
  * @number: the number
@@ -343,7 +361,8 @@ struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number)
 {
 	struct tdma_file_job *job;
 
-	hash_for_each_possible(file->jobs, job, hash, number)
+	hash_for_each_possible(file->jobs, job, hash,
+			       tdma_file_job_key(file, number))
 		if (job->number == number)
 			return job;
 	return NULL;
@@ -482,10 +501,12 @@ struct dma_buf *tdma_file_export(struct tdma_file *file, u32 handle,
  * @file: the file
  * @vma: the mapping
  *
- * Return: 0, -EINVAL for a bad offset, length or kind of mapping.
+ * Return: 0, -EINVAL for a bad offset, length or kind of mapping, -EACCES for
+ * one that could write what the buffer does not permit to be written.
  */
 int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma)
 {
+	u32 access = TDMA_BUF_READ | TDMA_BUF_WRITE;
 	struct tdma_memory *mem;
 	struct tdma_buffer *buf;
 	int ret = -EINVAL;
@@ -494,12 +515,14 @@ int tdma_file_mmap(struct tdma_file *file, struct vm_area_struct *vma)
 	mem = tdma_user_queue_part(file, vma);
 	buf = xa_load(&file->buffers,
 		      vma->vm_pgoff >> (TDMA_MMAP_SHIFT - PAGE_SHIFT));
-	if (buf)
+	if (buf) {
 		mem = buf->memory;
+		access = buf->access;
+	}
 	if (IS_ERR(mem))
 		ret = PTR_ERR(mem);
 	else if (mem)
-		ret = tdma_memory_mmap(mem, vma);
+		ret = tdma_memory_mmap(mem, access, vma);
 	mutex_unlock(&file->lock);
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/siphash.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
@@ -39,7 +40,8 @@ struct tdma_user_queue;
  * @over: @job.record is final
  * @held: not yet in the ring
  * @late: its time with an out-fence is up
- * @pushed: when it went into the ring, in jiffies
+ * @timed: @since is valid
+ * @since: when it began to wait for nothing but the queue, in jiffies
  * @slots: descriptor and extension block while @held
  * @in_fence: what it waits for, or NULL
  * @out_fence: what tells of its end, or NULL
@@ -53,7 +55,8 @@ struct tdma_file_job {
 	bool over;
 	bool held;
 	bool late;
-	unsigned long pushed;
+	bool timed;
+	unsigned long since;
 	struct tdma_desc *slots;
 	struct dma_fence *in_fence;
 	struct dma_fence *out_fence;
@@ -78,7 +81,8 @@ struct tdma_file_job {
  * @fence_watch: ends jobs that keep out-fences from signalling
  * @queue: hardware queue; its lock protects what follows
  * @wait: woken by each interrupt of the queue and when a job is taken
- * @jobs: all jobs, by number
+ * @jobs: all jobs, by tdma_file_job_key() of their number
+ * @jobs_key: secret of that function
  * @nr_jobs: how many there are
  * @held: jobs that are not yet in the ring, oldest first
  * @done: jobs that are over, oldest first
@@ -104,6 +108,7 @@ struct tdma_file {
 	struct tdma_queue queue;
 	wait_queue_head_t wait;
 	DECLARE_HASHTABLE(jobs, 8);
+	siphash_key_t jobs_key;
 	unsigned int nr_jobs;
 	struct list_head held;
 	struct list_head done;
@@ -118,6 +123,7 @@ void tdma_files_detach(struct tdma_device *tdev);
 int tdma_file_begin(struct tdma_file *file);
 void tdma_file_end(struct tdma_file *file);
 bool tdma_file_full(const struct tdma_file *file, u32 slots);
+u32 tdma_file_job_key(const struct tdma_file *file, u64 number);
 struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number);
 int tdma_file_set_eventfd(struct tdma_file *file, int fd);
 int tdma_file_set_priority(struct tdma_file *file, u32 priority);

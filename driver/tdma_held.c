@@ -13,6 +13,7 @@
 #include "tdma_device.h"
 #include "tdma_file.h"
 #include "tdma_held.h"
+#include "tdma_outfence.h"
 
 static void tdma_held_signalled(struct dma_fence *fence,
 				struct dma_fence_cb *cb)
@@ -41,7 +42,7 @@ static void tdma_held_drop_fence(struct tdma_file *file,
 		dma_fence_remove_callback(job->in_fence, &file->held_cb);
 	file->held_armed = false;
 	dma_fence_put(job->in_fence);
-	job->in_fence = NULL;
+	WRITE_ONCE(job->in_fence, NULL);
 }
 
 /*
@@ -78,7 +79,7 @@ static bool tdma_held_run(struct tdma_file *file, struct tdma_file_job *job)
 	if (tdma_queue_room(queue) >= job->job.slots) {
 		list_del(&job->node);
 		job->held = false;
-		job->pushed = jiffies;
+		tdma_outfence_start(job);
 		tdma_queue_push(queue, &job->job, slots,
 				(const struct tdma_desc_ext *)(slots + 1));
 		tdma_queue_kick(queue);

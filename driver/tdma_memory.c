@@ -464,12 +464,17 @@ static const struct vm_operations_struct tdma_device_vm_ops = {
 /**
  * tdma_memory_mmap - map memory, or part of it
  * @mem: the memory
+ * @access: TDMA_BUF_*: without WRITE it can be mapped for reading only
  * @vma: the mapping; the part of its offset below %TDMA_MMAP_SHIFT counts
  *
- * Return: 0, or -EINVAL for a private mapping, one that is too long, or memory
- * of others, which can be had from them.
+ * A mapping of a file that was opened for reading only is not VM_SHARED, but
+ * VM_MAYSHARE, and cannot become writable.
+ *
+ * Return: 0, -EACCES, or -EINVAL for a private mapping, one that is too long,
+ * or memory of others, which can be had from them.
  */
-int tdma_memory_mmap(struct tdma_memory *mem, struct vm_area_struct *vma)
+int tdma_memory_mmap(struct tdma_memory *mem, u32 access,
+		     struct vm_area_struct *vma)
 {
 	const unsigned long mask =
 		(1ULL << (TDMA_MMAP_SHIFT - PAGE_SHIFT)) - 1;
@@ -478,10 +483,16 @@ int tdma_memory_mmap(struct tdma_memory *mem, struct vm_area_struct *vma)
 	if (mem->kind == TDMA_MEMORY_PINNED ||
 	    mem->kind == TDMA_MEMORY_IMPORTED)
 		return -EINVAL;
-	if (!(vma->vm_flags & VM_SHARED))
+	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	if (first >= mem->nr_pages || vma_pages(vma) > mem->nr_pages - first)
 		return -EINVAL;
+
+	if (!(access & TDMA_BUF_WRITE)) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		tdma_vm_flags_clear(vma, VM_MAYWRITE);
+	}
 
 	tdma_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	if (mem->kind == TDMA_MEMORY_HOST) {

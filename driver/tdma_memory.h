@@ -83,6 +83,7 @@ struct tdma_memory *tdma_memory_import(struct tdma_device *tdev,
 				       struct dma_buf *dmabuf);
 void tdma_memory_get(struct tdma_memory *mem);
 void tdma_memory_put(struct tdma_memory *mem);
-int tdma_memory_mmap(struct tdma_memory *mem, struct vm_area_struct *vma);
+int tdma_memory_mmap(struct tdma_memory *mem, u32 access,
+		     struct vm_area_struct *vma);
 
 #endif /* TDMA_MEMORY_H */

@@ -4,8 +4,9 @@
  *
  * Others wait for a fence uninterruptibly and in reclaim. A tensor job may take
  * hours. So that the one does not meet the other, a queue whose oldest fenced
- * job has been in the ring for longer than the limit is emptied: the job really
- * ends, and the memory is free when the fence says so.
+ * job has waited for nothing but the queue for longer than the limit is emptied,
+ * until that job has had its turn: it really ends, and the memory is free when
+ * the fence says so.
  */
 #include <linux/dma-fence.h>
 #include <linux/jiffies.h>
@@ -21,12 +22,30 @@ module_param(fence_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(fence_timeout_ms,
 		 "Longest time in a queue for a job with an out-fence");
 
+/* Looks at a job that is not yet in the ring, per limit */
+#define TDMA_OUTFENCE_LOOKS	4
+
 static unsigned long tdma_outfence_limit(void)
 {
 	return msecs_to_jiffies(max(READ_ONCE(fence_timeout_ms), 1U));
 }
 
-/* The oldest job in the ring with a fence, or NULL. */
+/**
+ * tdma_outfence_start - a job waits for nothing but the queue
+ * @job: the job; the lock of its queue is held
+ */
+void tdma_outfence_start(struct tdma_file_job *job)
+{
+	if (!job->timed)
+		job->since = jiffies;
+	job->timed = true;
+}
+
+/*
+ * The oldest job with a fence that waits for nothing but the queue, or NULL:
+ * in the ring, or held while the ring is full. Where others' fences are waited
+ * for no time is counted.
+ */
 static struct tdma_file_job *tdma_outfence_oldest(struct tdma_file *file)
 {
 	struct tdma_file_job *job;
@@ -34,6 +53,14 @@ static struct tdma_file_job *tdma_outfence_oldest(struct tdma_file *file)
 	list_for_each_entry(job, &file->queue.inflight, job.node)
 		if (job->out_fence)
 			return job;
+	list_for_each_entry(job, &file->held, node) {
+		if (READ_ONCE(job->in_fence))
+			return NULL;
+		if (job->out_fence) {
+			tdma_outfence_start(job);
+			return job;
+		}
+	}
 	return NULL;
 }
 
@@ -49,12 +76,12 @@ static unsigned long tdma_outfence_due(struct tdma_file *file, bool *late)
 	tdma_queue_reap(queue);
 	job = tdma_outfence_oldest(file);
 	if (job) {
-		age = jiffies - job->pushed;
+		age = jiffies - job->since;
 		*late = age >= limit;
 		job->late = *late;
 		next = *late ? 1 : limit - age;
 	} else if (!list_empty(&file->held)) {
-		next = limit;
+		next = limit / TDMA_OUTFENCE_LOOKS + 1;
 	}
 	spin_unlock_irq(&queue->lock);
 	return next;
@@ -121,7 +148,7 @@ void tdma_outfence_attach(struct tdma_file *file, u64 number,
 	}
 	spin_unlock_irq(&file->queue.lock);
 	queue_delayed_work(file->tdev->wq, &file->fence_watch,
-			   tdma_outfence_limit());
+			   tdma_outfence_limit() / TDMA_OUTFENCE_LOOKS + 1);
 }
 
 /* What a job's status is to others */

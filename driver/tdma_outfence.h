@@ -12,6 +12,7 @@ struct tdma_file;
 struct tdma_file_job;
 
 void tdma_outfence_init(struct tdma_file *file);
+void tdma_outfence_start(struct tdma_file_job *job);
 void tdma_outfence_attach(struct tdma_file *file, u64 number,
 			  struct dma_fence *fence);
 void tdma_outfence_done(struct tdma_file_job *job);

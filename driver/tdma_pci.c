@@ -12,6 +12,7 @@
 #include "tdma_debugfs.h"
 #include "tdma_device.h"
 #include "tdma_dmaengine.h"
+#include "tdma_fence.h"
 #include "tdma_file.h"
 #include "tdma_hbm.h"
 #include "tdma_queue.h"
@@ -271,7 +272,19 @@ static struct pci_driver tdma_driver = {
 	.driver.pm = pm_sleep_ptr(&tdma_pm_ops),
 	.dev_groups = tdma_sysfs_groups,
 };
-module_pci_driver(tdma_driver);
+
+static int __init tdma_init(void)
+{
+	return pci_register_driver(&tdma_driver);
+}
+module_init(tdma_init);
+
+static void __exit tdma_exit(void)
+{
+	pci_unregister_driver(&tdma_driver);
+	tdma_fences_flush();
+}
+module_exit(tdma_exit);
 
 MODULE_DESCRIPTION("Tensor DMA engine");
 MODULE_LICENSE("GPL");

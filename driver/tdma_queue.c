@@ -542,38 +542,33 @@ void tdma_queue_progress(const struct tdma_queue *queue,
 }
 
 /**
- * tdma_queue_passed - has a queue left behind what it may have looked up?
+ * tdma_queue_look - what may a queue have looked up?
  * @queue: a user queue
- * @marked: false with the first call
- * @mark: kept between calls
+ * @look: where it stands
  *
  * A descriptor keeps the segments it found when it was fetched until it is
- * retired. When a segment has been cleared and this returns true, none does.
- *
- * Return: true if so.
+ * retired, and the queue does not say that it is idle meanwhile. When a segment
+ * has been cleared, and a look taken after that tells the head, none has it as
+ * soon as a look says so: see tdma_look_passed().
  */
-bool tdma_queue_passed(struct tdma_queue *queue, bool *marked, u32 *mark)
+void tdma_queue_look(struct tdma_queue *queue, struct tdma_queue_look *look)
 {
 	const struct tdma_hw *hw = &queue->tdev->hw;
 	unsigned long flags;
-	bool passed = true;
 	u32 state;
 
+	*look = (struct tdma_queue_look) { .idle = true };
 	spin_lock_irqsave(&queue->lock, flags);
 	if (queue->state == TDMA_QUEUE_ON) {
-		/* The one at the head may be on its way into the device. */
-		if (!*marked)
-			*mark = tdma_hw_queue_head(hw, queue->id);
-		*marked = true;
+		look->head = tdma_hw_queue_head(hw, queue->id);
 		state = tdma_hw_queue_state(hw, queue->id);
-		passed = state == TDMA_QSTATE_IDLE ||
-			 state == TDMA_QSTATE_OFF ||
-			 state == TDMA_QSTATE_HALTED ||
-			 state == TDMA_HW_GONE ||
-			 (s32)(tdma_hw_queue_done(hw, queue->id) - *mark) > 0;
+		look->done = tdma_hw_queue_done(hw, queue->id);
+		look->idle = state == TDMA_QSTATE_IDLE ||
+			     state == TDMA_QSTATE_OFF ||
+			     state == TDMA_QSTATE_HALTED ||
+			     state == TDMA_HW_GONE;
 	}
 	spin_unlock_irqrestore(&queue->lock, flags);
-	return passed;
 }
 
 /**

@@ -136,6 +136,31 @@ struct tdma_queue {
 	struct tdma_queue_watch watch;
 };
 
+/**
+ * struct tdma_queue_look - how far a user queue has come
+ * @idle: nothing is in flight or being fetched
+ * @head: slot that is fetched next, or just now
+ * @done: slots retired
+ */
+struct tdma_queue_look {
+	bool idle;
+	u32 head;
+	u32 done;
+};
+
+/**
+ * tdma_look_passed - does no descriptor keep what was cleared at a mark?
+ * @look: a look taken later
+ * @mark: the head at that time
+ *
+ * Return: true if so.
+ */
+static inline bool tdma_look_passed(const struct tdma_queue_look *look,
+				    u32 mark)
+{
+	return look->idle || (s32)(look->done - mark) > 0;
+}
+
 int tdma_queue_init(struct tdma_queue *queue, struct tdma_device *tdev,
 		    const struct tdma_queue_ops *ops, u32 id, u32 context,
 		    u32 thread);
@@ -158,7 +183,7 @@ void tdma_queue_push(struct tdma_queue *queue, struct tdma_job *job,
 		     const struct tdma_desc_ext *ext);
 void tdma_queue_kick(struct tdma_queue *queue);
 void tdma_queue_reap(struct tdma_queue *queue);
-bool tdma_queue_passed(struct tdma_queue *queue, bool *marked, u32 *mark);
+void tdma_queue_look(struct tdma_queue *queue, struct tdma_queue_look *look);
 void tdma_queue_service(struct tdma_queue *queue);
 void tdma_queue_progress(const struct tdma_queue *queue,
 			 const struct tdma_job *job,

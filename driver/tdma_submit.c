@@ -165,7 +165,8 @@ static void tdma_register_job(struct tdma_file *file,
 		if (job->buffers[i])
 			tdma_buffer_get(job->buffers[i]);
 	job->number = file->next_job++;
-	hash_add(file->jobs, &job->hash, job->number);
+	hash_add(file->jobs, &job->hash,
+		 tdma_file_job_key(file, job->number));
 	file->nr_jobs++;
 }
 
@@ -183,7 +184,7 @@ static int tdma_push_one(struct tdma_file *file, struct tdma_file_job *job,
 	tdma_queue_reap(queue);
 	if (!tdma_file_full(file, slots)) {
 		tdma_register_job(file, job);
-		job->pushed = jiffies;
+		tdma_outfence_start(job);
 		tdma_queue_push(queue, &job->job, desc, ext);
 		ret = 0;
 	}
@@ -239,8 +240,9 @@ static int tdma_submit_one(struct tdma_file *file,
 {
 	struct tdma_desc *desc = &batch->slots[i];
 	const struct tdma_desc_ext *ext = NULL;
+	/* The job may be over and gone as soon as it is queued. */
+	int ret, slots = desc->flags & TDMA_DESC_EXT ? 2 : 1;
 	struct tdma_file_job *job;
-	int ret;
 
 	if (desc->flags & TDMA_DESC_EXT) {
 		if (i + 1 < batch->count)
@@ -261,7 +263,7 @@ static int tdma_submit_one(struct tdma_file *file,
 		kfree(job);
 		return ret;
 	}
-	return job->job.slots;
+	return slots;
 }
 
 static void tdma_kick(struct tdma_file *file)

@@ -164,6 +164,7 @@ static int tdma_look_many(struct tdma_file *file, struct tdma_wait_many *arg,
 		return -ENODEV;
 	}
 	tdma_queue_reap(&file->queue);
+	arg->index = 0;		/* that of an earlier look */
 	for (i = 0; i < arg->count; i++) {
 		job = tdma_file_find_job(file, numbers[i]);
 		if (!job) {
@@ -213,7 +214,6 @@ int tdma_file_wait_many(struct tdma_file *file, struct tdma_wait_many *arg)
 	if (arg->flags & ~TDMA_WAIT_ALL || arg->reserved || !arg->count ||
 	    arg->count > TDMA_FILE_MAX_JOBS)
 		return -EINVAL;
-	arg->index = 0;
 	numbers = memdup_user(u64_to_user_ptr(arg->jobs),
 			      arg->count * sizeof(*numbers));
 	if (IS_ERR(numbers))

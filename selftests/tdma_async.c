@@ -215,8 +215,11 @@ TEST_F(async, any_and_all)
 	ASSERT_EQ(0, wait_many(self->other, 0, jobs, 3, tdma_patience(),
 			       &index));
 	EXPECT_EQ(2, index);
+	for (int i = 0; i < 3; i++)
+		jobs[i] = arg.first_job + i;
 	ASSERT_EQ(0, wait_many(self->other, TDMA_WAIT_ALL, jobs, 3,
 			       tdma_patience(), &index));
+	EXPECT_EQ(0, index);
 	/* Nothing has been taken. */
 	for (int i = 0; i < 3; i++)
 		EXPECT_EQ(0, tdma_wait(self->other, jobs[i], 0, &rec));
@@ -484,6 +487,69 @@ TEST_F(async, fence_limit)
 	EXPECT_EQ(0, tdma_wait(self->other, arg.first_job, tdma_patience(),
 			       &rec));
 	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+}
+
+/*
+ * The same for a job that never got into the ring: no fence of others' keeps it
+ * from there, but jobs that nobody waits for.
+ */
+TEST_F(async, fence_limit_behind_a_full_ring)
+{
+	struct tdma_desc endless = endless_desc(self);
+	struct tdma_submit ahead, arg;
+	int limit = read_limit();
+	struct tdma_record rec;
+
+	if (getuid())
+		SKIP(return, "needs root to shorten the time");
+	ASSERT_LT(0, limit);
+	ASSERT_EQ(0, submit(self->fd, &nop, 1, TDMA_SUBMIT_OUT_FENCE, 0,
+			    &ahead));
+	ASSERT_TRUE(fence_wait(ahead.out_fence, TDMA_PATIENCE_MS));
+	while (!submit(self->other, &endless, 1, TDMA_SUBMIT_NONBLOCK, 0, &arg))
+		;
+	ASSERT_TRUE(write_limit(200));
+	EXPECT_EQ(0, submit(self->other, &nop, 1, TDMA_SUBMIT_IN_FENCE |
+			    TDMA_SUBMIT_OUT_FENCE, ahead.out_fence, &arg));
+	EXPECT_TRUE(fence_wait(arg.out_fence, TDMA_PATIENCE_MS));
+	EXPECT_TRUE(write_limit(limit));
+	/* It was late, or had its turn when the ring was emptied for it. */
+	EXPECT_NE(0, fence_status(arg.out_fence));
+	EXPECT_EQ(0, tdma_wait(self->other, arg.first_job, 0, &rec));
+}
+
+static long module_users(void)
+{
+	FILE *file = fopen("/sys/module/tensordma/refcnt", "r");
+	long users = -1;
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &users) != 1)
+		users = -1;
+	fclose(file);
+	return users;
+}
+
+/* The driver's code is there for as long as somebody may ask a fence. */
+TEST_F(async, fence_keeps_the_module)
+{
+	struct tdma_submit arg;
+	long with, without;
+
+	ASSERT_EQ(0, submit(self->fd, &nop, 1, TDMA_SUBMIT_OUT_FENCE, 0, &arg));
+	ASSERT_TRUE(fence_wait(arg.out_fence, TDMA_PATIENCE_MS));
+	with = module_users();
+	if (with < 0)
+		SKIP(return, "the driver is not a module that can be unloaded");
+	close(arg.out_fence);
+	for (int i = 0; i < 100; i++) {
+		without = module_users();
+		if (without < with)
+			break;
+		usleep(20000);
+	}
+	EXPECT_EQ(with - 1, without);
 }
 
 TDMA_HARNESS_MAIN

@@ -331,6 +331,53 @@ TEST_F(dmabuf, read_only)
 	close(fd);
 }
 
+/* Nor can the CPU write through what was exported for reading. */
+static void check_read_only_maps(struct __test_metadata *_metadata,
+				 FIXTURE_DATA(dmabuf) *self,
+				 const struct tdma_buf *buf)
+{
+	int fd = export(self->fd, buf->handle, TDMA_BUF_READ);
+	struct tdma_buf_import got;
+	unsigned char *mem;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, import(self->other, fd, TDMA_BUF_READ, &got));
+	EXPECT_EQ(MAP_FAILED, map(self->other, PROT_READ | PROT_WRITE,
+				  got.mmap_offset));
+	EXPECT_EQ(EACCES, errno);
+	mem = map(self->other, PROT_READ, got.mmap_offset);
+	ASSERT_NE(MAP_FAILED, mem);
+	EXPECT_EQ(0, memcmp(mem, buf->image, BYTES));
+	EXPECT_EQ(-1, mprotect(mem, BYTES, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	munmap(mem, BYTES);
+	close(fd);
+}
+
+TEST_F(dmabuf, read_only_maps)
+{
+	struct tdma_rng rng = {};
+	struct tdma_buf hbm;
+	unsigned char *mem;
+	int fd;
+
+	ASSERT_EQ(0, tdma_buf_create(&hbm, self->fd, TDMA_MEM_HBM, BYTES));
+	tdma_rand_fill(&rng, &hbm);
+	tdma_rand_fill(&rng, &self->buf);
+	check_read_only_maps(_metadata, self, &hbm);
+	check_read_only_maps(_metadata, self, &self->buf);
+	tdma_buf_destroy(&hbm, self->fd);
+	/* The dma-buf itself can be looked at, and no more. */
+	fd = export(self->fd, self->buf.handle, TDMA_BUF_READ);
+	ASSERT_LE(0, fd);
+	mem = map(fd, PROT_READ, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	EXPECT_EQ(0, memcmp(mem, self->buf.image, BYTES));
+	EXPECT_EQ(-1, mprotect(mem, BYTES, PROT_READ | PROT_WRITE));
+	munmap(mem, BYTES);
+	close(fd);
+}
+
 TEST_F(dmabuf, device_memory_is_not_mapped_through_it)
 {
 	struct tdma_buf hbm;

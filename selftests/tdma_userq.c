@@ -14,24 +14,15 @@
 #include "tdma_harness.h"
 #include "tdma_random.h"
 #include "tdma_ref.h"
+#include "tdma_ring.h"
 #include "tdma_slow.h"
 #include "tdma_sysfs.h"
 #include "tdma_text.h"
 
-#define ORDER	3	/* log2 of SLOTS */
-#define SLOTS	8
 #define BYTES	TDMA_SLOW_BYTES
 #define LOST_AT	100U	/* element whose response does not come */
 
 #define TIMEOUT_FILE	"/sys/module/tensordma/parameters/hang_timeout_ms"
-
-/* A user queue as its producer sees it */
-struct ring {
-	union tdma_slot *slots;
-	const struct tdma_record *records;
-	__u32 *doorbell;
-	__u32 tail;
-};
 
 FIXTURE(userq)
 {
@@ -41,91 +32,8 @@ FIXTURE(userq)
 	struct tdma_rng rng;
 	struct tdma_buf src;
 	struct tdma_buf dst;
-	struct ring ring;
+	struct tdma_ring ring;
 };
-
-static int create(int fd, __u32 order, int eventfd,
-		  struct tdma_queue_create *arg)
-{
-	*arg = (struct tdma_queue_create){
-		.size = sizeof(*arg),
-		.order = order,
-		.eventfd = eventfd,
-	};
-	return ioctl(fd, TDMA_IOC_QUEUE_CREATE, arg) < 0 ? -errno : 0;
-}
-
-static int status(int fd, struct tdma_queue_status *arg)
-{
-	*arg = (struct tdma_queue_status){ .size = sizeof(*arg) };
-	return ioctl(fd, TDMA_IOC_QUEUE_STATUS, arg) < 0 ? -errno : 0;
-}
-
-static bool ring_map(struct ring *ring, int fd,
-		     const struct tdma_queue_create *arg)
-{
-	size_t page = tdma_page_size();
-
-	ring->tail = 0;
-	ring->slots = mmap(NULL, SLOTS * sizeof(*ring->slots),
-			   PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			   arg->ring_offset);
-	ring->records = mmap(NULL, SLOTS * sizeof(*ring->records), PROT_READ,
-			     MAP_SHARED, fd, arg->records_offset);
-	ring->doorbell = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED,
-			      fd, arg->doorbell_offset);
-	return ring->slots != MAP_FAILED && ring->records != MAP_FAILED &&
-	       ring->doorbell != MAP_FAILED;
-}
-
-static void ring_unmap(struct ring *ring)
-{
-	munmap(ring->slots, SLOTS * sizeof(*ring->slots));
-	munmap((void *)ring->records, SLOTS * sizeof(*ring->records));
-	munmap(ring->doorbell, tdma_page_size());
-}
-
-static void ring_bell(struct ring *ring)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(ring->doorbell, ring->tail, __ATOMIC_RELEASE);
-}
-
-/* Index of the job. Does not ring the bell. */
-static __u32 ring_add(struct ring *ring, const union tdma_slot *slots)
-{
-	__u32 index = ring->tail;
-	int n = slots->desc.flags & TDMA_DESC_EXT ? 2 : 1;
-
-	for (int i = 0; i < n; i++)
-		ring->slots[ring->tail++ % SLOTS] = slots[i];
-	return index;
-}
-
-/* Spin on the record; status 0 = it took too long. */
-static struct tdma_record ring_wait(struct ring *ring, __u32 index)
-{
-	const struct tdma_record *at = &ring->records[index % SLOTS];
-	__s64 deadline = tdma_patience();
-
-	do {
-		if (__atomic_load_n(&at->sequence, __ATOMIC_ACQUIRE) ==
-		    index + 1 &&
-		    __atomic_load_n(&at->status, __ATOMIC_ACQUIRE))
-			return *at;
-		sched_yield();
-	} while (tdma_now() < deadline);
-	return (struct tdma_record){};
-}
-
-static struct tdma_record ring_run(struct ring *ring,
-				   const union tdma_slot *slots)
-{
-	__u32 index = ring_add(ring, slots);
-
-	ring_bell(ring);
-	return ring_wait(ring, index);
-}
 
 FIXTURE_SETUP(userq)
 {
@@ -141,13 +49,13 @@ FIXTURE_SETUP(userq)
 				     BYTES));
 	tdma_rand_fill(&self->rng, &self->src);
 	tdma_rand_fill(&self->rng, &self->dst);
-	ASSERT_EQ(0, create(self->fd, ORDER, -1, &arg));
-	ASSERT_TRUE(ring_map(&self->ring, self->fd, &arg));
+	ASSERT_EQ(0, tdma_ring_create(self->fd, TDMA_RING_ORDER, -1, &arg));
+	ASSERT_TRUE(tdma_ring_map(&self->ring, self->fd, &arg));
 }
 
 FIXTURE_TEARDOWN(userq)
 {
-	ring_unmap(&self->ring);
+	tdma_ring_unmap(&self->ring);
 	close(self->fd);
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
 }
@@ -172,21 +80,6 @@ static union tdma_slot endless_slot(FIXTURE_DATA(userq) *self)
 	return slot;
 }
 
-/* The first part of the job is in memory: the device has its descriptor. */
-static bool ring_started(struct ring *ring, __u32 index)
-{
-	const struct tdma_record *at = &ring->records[index % SLOTS];
-	__s64 deadline = tdma_patience();
-
-	while (__atomic_load_n(&at->sequence, __ATOMIC_ACQUIRE) != index + 1 ||
-	       !__atomic_load_n(&at->dst_done, __ATOMIC_ACQUIRE)) {
-		if (tdma_now() > deadline)
-			return false;
-		sched_yield();
-	}
-	return true;
-}
-
 /* Many laps, jobs of one slot and of two, one at a time and several. */
 TEST_F(userq, random)
 {
@@ -197,24 +90,24 @@ TEST_F(userq, random)
 	__u32 last = 0;
 
 	TH_LOG("TDMA_SEED=%#llx", (unsigned long long)self->rng.state);
-	while (self->ring.tail < laps * SLOTS) {
+	while (self->ring.tail < laps * TDMA_RING_SLOTS) {
 		__u32 first = self->ring.tail;
 
-		while (self->ring.tail - first <= SLOTS - 2) {
+		while (self->ring.tail - first <= TDMA_RING_SLOTS - 2) {
 			tdma_rand_job(&self->rng, &self->caps, &self->src,
 				      &self->dst, 2000, slots);
 			tdma_ref_run(&slots[0].desc, &slots[1].ext,
 				     self->src.image, self->dst.image);
-			last = ring_add(&self->ring, slots);
+			last = tdma_ring_add(&self->ring, slots);
 			if (!tdma_rand_below(&self->rng, 4))
 				break;
 		}
-		ring_bell(&self->ring);
-		rec = ring_wait(&self->ring, last);
+		tdma_ring_bell(&self->ring);
+		rec = tdma_ring_wait(&self->ring, last);
 		ASSERT_EQ(TDMA_STATUS_OK, rec.status);
 		EXPECT_IMAGE(&self->dst);
 	}
-	ASSERT_EQ(0, status(self->fd, &state));
+	ASSERT_EQ(0, tdma_ring_status(self->fd, &state));
 	EXPECT_EQ(TDMA_QSTATE_IDLE, state.state);
 	EXPECT_EQ(TDMA_QERR_NONE, state.error);
 	EXPECT_EQ(self->ring.tail, state.done);
@@ -235,23 +128,23 @@ TEST_F(userq, refused_by_the_device)
 		ASSERT_EQ(0, tdma_buf_create(&foreign, other, TDMA_MEM_HOST,
 					     4096));
 	bad = copy_slot(self->src.handle, foreign.handle, 64);
-	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, ring_run(&self->ring, &bad).status);
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, tdma_ring_run(&self->ring, &bad).status);
 	bad = copy_slot(0, self->dst.handle, 64);
-	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, ring_run(&self->ring, &bad).status);
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, tdma_ring_run(&self->ring, &bad).status);
 	bad = copy_slot(1U << 31, self->dst.handle, 64);
-	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, ring_run(&self->ring, &bad).status);
+	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT, tdma_ring_run(&self->ring, &bad).status);
 	bad = copy_slot(self->src.handle, self->dst.handle, BYTES + 1);
-	EXPECT_EQ(TDMA_STATUS_BAD_EXTENT, ring_run(&self->ring, &bad).status);
+	EXPECT_EQ(TDMA_STATUS_BAD_EXTENT, tdma_ring_run(&self->ring, &bad).status);
 	bad = good;
 	bad.desc.opcode = 0xff;
-	EXPECT_LE(TDMA_STATUS_REJECTED, ring_run(&self->ring, &bad).status);
+	EXPECT_LE(TDMA_STATUS_REJECTED, tdma_ring_run(&self->ring, &bad).status);
 	/* A sync flag of nobody's */
 	bad = good;
 	bad.desc.flags |= TDMA_DESC_DST_SYNC_FLAG;
-	EXPECT_LE(TDMA_STATUS_REJECTED, ring_run(&self->ring, &bad).status);
+	EXPECT_LE(TDMA_STATUS_REJECTED, tdma_ring_run(&self->ring, &bad).status);
 	EXPECT_IMAGE(&self->dst);
 	EXPECT_EQ(0, tdma_buf_diff(&foreign) - foreign.len);
-	EXPECT_EQ(TDMA_STATUS_OK, ring_run(&self->ring, &good).status);
+	EXPECT_EQ(TDMA_STATUS_OK, tdma_ring_run(&self->ring, &good).status);
 	memcpy(self->dst.image, self->src.image, 64);
 	EXPECT_IMAGE(&self->dst);
 	close(other);
@@ -267,7 +160,7 @@ TEST_F(userq, permission)
 	ASSERT_NE(MAP_FAILED, mem);
 	ASSERT_EQ(0, tdma_pin(self->fd, mem, 4096, TDMA_BUF_READ, &handle));
 	slot = copy_slot(self->src.handle, handle, 64);
-	EXPECT_EQ(TDMA_STATUS_BAD_ACCESS, ring_run(&self->ring, &slot).status);
+	EXPECT_EQ(TDMA_STATUS_BAD_ACCESS, tdma_ring_run(&self->ring, &slot).status);
 	EXPECT_EQ(0, mem[0]);
 }
 
@@ -276,7 +169,7 @@ TEST_F(userq, records_are_read_only)
 	struct tdma_queue_create arg = {};
 	off_t records = (1ULL << 62) + (1ULL << 40);
 
-	EXPECT_EQ(-EBUSY, create(self->fd, ORDER, -1, &arg));
+	EXPECT_EQ(-EBUSY, tdma_ring_create(self->fd, TDMA_RING_ORDER, -1, &arg));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				   MAP_SHARED, self->fd, records));
 	EXPECT_EQ(EACCES, errno);
@@ -312,13 +205,13 @@ TEST_F(userq, arguments_refused)
 	int fd = tdma_open(0);
 
 	ASSERT_LE(0, fd);
-	EXPECT_EQ(-ENOENT, status(fd, &state));
-	EXPECT_EQ(-EINVAL, create(fd, 0, -1, &arg));
-	EXPECT_EQ(-EINVAL, create(fd, TDMA_USERQ_MAX_ORDER + 1, -1, &arg));
-	EXPECT_EQ(-EINVAL, create(fd, ~0U, -1, &arg));
-	EXPECT_EQ(-EBADF, create(fd, ORDER, 1000, &arg));
-	EXPECT_EQ(-EINVAL, create(fd, ORDER, fd, &arg));
-	arg = (struct tdma_queue_create){ .size = sizeof(arg), .order = ORDER,
+	EXPECT_EQ(-ENOENT, tdma_ring_status(fd, &state));
+	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, 0, -1, &arg));
+	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, TDMA_USERQ_MAX_ORDER + 1, -1, &arg));
+	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, ~0U, -1, &arg));
+	EXPECT_EQ(-EBADF, tdma_ring_create(fd, TDMA_RING_ORDER, 1000, &arg));
+	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, TDMA_RING_ORDER, fd, &arg));
+	arg = (struct tdma_queue_create){ .size = sizeof(arg), .order = TDMA_RING_ORDER,
 					  .eventfd = -1, .flags = 1 };
 	EXPECT_EQ(-1, ioctl(fd, TDMA_IOC_QUEUE_CREATE, &arg));
 	EXPECT_EQ(EINVAL, errno);
@@ -326,7 +219,7 @@ TEST_F(userq, arguments_refused)
 	arg.reserved = 1;
 	EXPECT_EQ(-1, ioctl(fd, TDMA_IOC_QUEUE_CREATE, &arg));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(0, create(fd, TDMA_USERQ_MAX_ORDER, -1, &arg));
+	EXPECT_EQ(0, tdma_ring_create(fd, TDMA_USERQ_MAX_ORDER, -1, &arg));
 	close(fd);
 }
 
@@ -337,10 +230,10 @@ TEST_F(userq, absurd_tail)
 	struct tdma_queue_status state;
 	union tdma_slot slot;
 
-	self->ring.tail = SLOTS + 1;
-	ring_bell(&self->ring);
+	self->ring.tail = TDMA_RING_SLOTS + 1;
+	tdma_ring_bell(&self->ring);
 	do {
-		ASSERT_EQ(0, status(self->fd, &state));
+		ASSERT_EQ(0, tdma_ring_status(self->fd, &state));
 	} while (state.state != TDMA_QSTATE_HALTED && tdma_now() < deadline);
 	EXPECT_EQ(TDMA_QSTATE_HALTED, state.state);
 	EXPECT_EQ(TDMA_QERR_TAIL, state.error);
@@ -416,12 +309,12 @@ TEST_F(userq, ring_overwritten)
 	__u32 index;
 
 	slot.desc.dst_sync_interval = 100 * TDMA_SLOW_ROW;
-	index = ring_add(&self->ring, &slot);
-	ring_bell(&self->ring);
-	ASSERT_TRUE(ring_started(&self->ring, index));
+	index = tdma_ring_add(&self->ring, &slot);
+	tdma_ring_bell(&self->ring);
+	ASSERT_TRUE(tdma_ring_started(&self->ring, index));
 	for (int i = 0; i < 1000; i++)
-		memset(self->ring.slots, i, SLOTS * sizeof(slot));
-	rec = ring_wait(&self->ring, index);
+		memset(self->ring.slots, i, TDMA_RING_SLOTS * sizeof(slot));
+	rec = tdma_ring_wait(&self->ring, index);
 	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
 	memcpy(self->dst.image, self->src.image, BYTES);
 	EXPECT_IMAGE(&self->dst);
@@ -439,28 +332,28 @@ TEST_F(userq, eventfd)
 		},
 	};
 	int fd = tdma_open(0);
-	struct ring ring;
+	struct tdma_ring ring;
 	eventfd_t n;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, create(fd, ORDER, event, &arg));
-	ASSERT_TRUE(ring_map(&ring, fd, &arg));
+	ASSERT_EQ(0, tdma_ring_create(fd, TDMA_RING_ORDER, event, &arg));
+	ASSERT_TRUE(tdma_ring_map(&ring, fd, &arg));
 	for (int i = 0; i < 5; i++) {
 		slot.desc.flags = i == 4 ? TDMA_DESC_IRQ : 0;
-		ring_add(&ring, &slot);
+		tdma_ring_add(&ring, &slot);
 	}
-	ring_bell(&ring);
+	tdma_ring_bell(&ring);
 	/* One job of five asks for it; it is told when that is over. */
 	ASSERT_EQ(1, poll(&pfd, 1, TDMA_PATIENCE_MS));
 	ASSERT_EQ(0, eventfd_read(event, &n));
 	EXPECT_EQ(1, n);
-	EXPECT_EQ(TDMA_STATUS_OK, ring_wait(&ring, 4).status);
+	EXPECT_EQ(TDMA_STATUS_OK, tdma_ring_wait(&ring, 4).status);
 	/* So is a job that fails, whether it asks or not. */
 	slot.desc.flags = 0;
 	slot.desc.opcode = 0xff;
-	EXPECT_LE(TDMA_STATUS_REJECTED, ring_run(&ring, &slot).status);
+	EXPECT_LE(TDMA_STATUS_REJECTED, tdma_ring_run(&ring, &slot).status);
 	ASSERT_EQ(1, poll(&pfd, 1, TDMA_PATIENCE_MS));
-	ring_unmap(&ring);
+	tdma_ring_unmap(&ring);
 	close(fd);
 }
 
@@ -474,9 +367,9 @@ TEST_F(userq, freed_while_in_use)
 	struct tdma_record rec;
 	__u32 index;
 
-	index = ring_add(&self->ring, &slot);
-	ring_bell(&self->ring);
-	ASSERT_TRUE(ring_started(&self->ring, index));
+	index = tdma_ring_add(&self->ring, &slot);
+	tdma_ring_bell(&self->ring);
+	ASSERT_TRUE(tdma_ring_started(&self->ring, index));
 	ASSERT_EQ(0, tdma_free(self->fd, self->dst.handle));
 	ASSERT_EQ(0, tdma_free(self->fd, self->src.handle));
 	for (int i = 0; i < 20; i++) {
@@ -485,8 +378,8 @@ TEST_F(userq, freed_while_in_use)
 	}
 	/* The handles are gone at once, for what the device fetches now. */
 	slot = copy_slot(self->src.handle, self->dst.handle, 1);
-	ring_add(&self->ring, &slot);
-	ring_bell(&self->ring);
+	tdma_ring_add(&self->ring, &slot);
+	tdma_ring_bell(&self->ring);
 	/* The end of the file is the end of the job, and of the wait. */
 	rec = self->ring.records[index];
 	EXPECT_EQ(TDMA_STATUS_PENDING, rec.status);
@@ -497,12 +390,32 @@ TEST_F(userq, freed_when_idle)
 	union tdma_slot slot = copy_slot(self->src.handle, self->dst.handle,
 					 BYTES);
 
-	EXPECT_EQ(TDMA_STATUS_OK, ring_run(&self->ring, &slot).status);
+	EXPECT_EQ(TDMA_STATUS_OK, tdma_ring_run(&self->ring, &slot).status);
 	ASSERT_EQ(0, tdma_free(self->fd, self->dst.handle));
 	ASSERT_EQ(0, tdma_free(self->fd, self->src.handle));
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
 	EXPECT_EQ(TDMA_STATUS_BAD_SEGMENT,
-		  ring_run(&self->ring, &slot).status);
+		  tdma_ring_run(&self->ring, &slot).status);
+}
+
+/* Memory that waits for the queue keeps its handle: there is only so much. */
+TEST_F(userq, freed_memory_is_counted)
+{
+	union tdma_slot slot = endless_slot(self);
+	unsigned int count = 0;
+	__u32 handle;
+	int ret;
+
+	tdma_ring_add(&self->ring, &slot);
+	tdma_ring_bell(&self->ring);
+	ASSERT_TRUE(tdma_ring_started(&self->ring, 0));
+	while (!(ret = tdma_pin(self->fd, self->src.mem, 1, TDMA_BUF_READ,
+				&handle))) {
+		ASSERT_EQ(0, tdma_free(self->fd, handle));
+		ASSERT_LT(count++, self->caps.max_buffers);
+	}
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_LT(0, count);
 }
 
 /* A process that is killed with its queue full of work leaves nothing. */
@@ -521,13 +434,13 @@ TEST_F(userq, killed)
 					    BYTES) ||
 			    tdma_buf_create(&own.dst, fd, TDMA_MEM_USER,
 					    BYTES) ||
-			    create(fd, ORDER, -1, &arg) ||
-			    !ring_map(&own.ring, fd, &arg))
+			    tdma_ring_create(fd, TDMA_RING_ORDER, -1, &arg) ||
+			    !tdma_ring_map(&own.ring, fd, &arg))
 				_exit(1);
 			slot = endless_slot(&own);
-			for (__u32 i = 0; i < SLOTS; i++)
-				ring_add(&own.ring, &slot);
-			ring_bell(&own.ring);
+			for (__u32 i = 0; i < TDMA_RING_SLOTS; i++)
+				tdma_ring_add(&own.ring, &slot);
+			tdma_ring_bell(&own.ring);
 			raise(SIGKILL);
 		}
 		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
@@ -545,7 +458,7 @@ TEST_F(userq, priority)
 	struct tdma_queue_create arg;
 	struct tdma_record rec;
 	struct tdma_busy busy;
-	struct ring ring;
+	struct tdma_ring ring;
 	__u32 src, dst, job;
 	int fd = tdma_open(0);
 
@@ -553,22 +466,22 @@ TEST_F(userq, priority)
 	ASSERT_EQ(0, tdma_set_priority(fd, 0));
 	ASSERT_EQ(0, tdma_pin(fd, self->src.mem, BYTES, TDMA_BUF_READ, &src));
 	ASSERT_EQ(0, tdma_pin(fd, self->dst.mem, BYTES, TDMA_BUF_WRITE, &dst));
-	ASSERT_EQ(0, create(fd, ORDER, -1, &arg));
-	ASSERT_TRUE(ring_map(&ring, fd, &arg));
+	ASSERT_EQ(0, tdma_ring_create(fd, TDMA_RING_ORDER, -1, &arg));
+	ASSERT_TRUE(tdma_ring_map(&ring, fd, &arg));
 	EXPECT_EQ(-EBUSY, tdma_set_priority(fd, 1));
 
 	ASSERT_EQ(0, tdma_busy_start(&busy, self->caps.threads, 1));
 	slot = copy_slot(src, dst, 64);
-	job = ring_add(&ring, &slot);
-	ring_bell(&ring);
+	job = tdma_ring_add(&ring, &slot);
+	tdma_ring_bell(&ring);
 	EXPECT_EQ(0, tdma_busy_pass(&busy));
 	EXPECT_IMAGE(&self->dst);
 	tdma_busy_end(&busy);
-	rec = ring_wait(&ring, job);
+	rec = tdma_ring_wait(&ring, job);
 	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
 	memcpy(self->dst.image, self->src.image, 64);
 	EXPECT_IMAGE(&self->dst);
-	ring_unmap(&ring);
+	tdma_ring_unmap(&ring);
 	close(fd);
 }
 
@@ -581,14 +494,14 @@ TEST_F(userq, unbound)
 	if (getuid())
 		SKIP(return, "needs root to unbind the driver");
 	ASSERT_EQ(0, tdma_sysfs_find(&sysfs));
-	ring_add(&self->ring, &slot);
-	ring_bell(&self->ring);
+	tdma_ring_add(&self->ring, &slot);
+	tdma_ring_bell(&self->ring);
 	ASSERT_EQ(0, tdma_sysfs_write(sysfs.driver, "unbind", sysfs.name));
-	ring_bell(&self->ring);
+	tdma_ring_bell(&self->ring);
 	self->ring.slots[0] = slot;
 	EXPECT_NE(TDMA_STATUS_OK, self->ring.records[0].status);
 	ASSERT_EQ(0, tdma_sysfs_write(sysfs.driver, "bind", sysfs.name));
-	ring_bell(&self->ring);
+	tdma_ring_bell(&self->ring);
 	close(self->fd);
 	self->fd = tdma_open_again();
 	EXPECT_LE(0, self->fd);
