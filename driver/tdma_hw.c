@@ -366,6 +366,18 @@ u32 tdma_hw_queue_head(const struct tdma_hw *hw, u32 queue)
 }
 
 /**
+ * tdma_hw_queue_tail - the end of a queue's work, as the device knows it
+ * @hw: the device
+ * @queue: number of the queue
+ *
+ * Return: the index behind the last slot, all ones if the device is gone.
+ */
+u32 tdma_hw_queue_tail(const struct tdma_hw *hw, u32 queue)
+{
+	return readl(tdma_queue_reg(hw, queue, TDMA_QUEUE_TAIL));
+}
+
+/**
  * tdma_hw_queue_done - slots that a queue has retired
  * @hw: the device
  * @queue: number of the queue

@@ -97,6 +97,7 @@ int tdma_hw_queue_wait_off(const struct tdma_hw *hw, u32 queue);
 int tdma_hw_queue_wait_done(const struct tdma_hw *hw, u32 queue, u32 since);
 u32 tdma_hw_queue_state(const struct tdma_hw *hw, u32 queue);
 u32 tdma_hw_queue_head(const struct tdma_hw *hw, u32 queue);
+u32 tdma_hw_queue_tail(const struct tdma_hw *hw, u32 queue);
 u32 tdma_hw_queue_done(const struct tdma_hw *hw, u32 queue);
 u32 tdma_hw_queue_waits(const struct tdma_hw *hw, u32 queue);
 u64 tdma_hw_queue_progress(const struct tdma_hw *hw, u32 queue);

@@ -16,6 +16,7 @@
 #include <linux/jiffies.h>
 #include <linux/module.h>
 
+#include "tdma_coredump.h"
 #include "tdma_device.h"
 #include "tdma_queue.h"
 #include "tdma_watchdog.h"
@@ -139,6 +140,7 @@ static bool tdma_recover(struct tdma_device *tdev, struct tdma_queue *queue)
 		"queue %u has not moved for %u ms after %llu elements, recovering it\n",
 		queue->id, jiffies_to_msecs(queue->watch.still),
 		queue->watch.progress);
+	tdma_coredump(queue);
 	ret = tdma_queue_recover(queue, TDMA_STATUS_TIMEOUT);
 	if (!ret)
 		atomic_inc(&tdev->recoveries);

@@ -5,9 +5,11 @@
  * aborted, and its file goes on; nobody else notices.
  */
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "tdma_busy.h"
@@ -147,6 +149,134 @@ TEST_F(hang, priority_outlives_recovery)
 	ASSERT_EQ(0, tdma_wait(self->fd, report.first_job, tdma_patience(),
 			       &rec));
 	EXPECT_EQ(TDMA_STATUS_OK, rec.status);
+}
+
+/* ---- the dump that a hang leaves ---- */
+
+/* Directory of the device's dump, or -ENOENT */
+static int find_dump(char *directory, size_t size)
+{
+	char link[PATH_MAX], target[PATH_MAX];
+	struct tdma_sysfs sysfs;
+	glob_t found;
+	int ret;
+
+	ret = tdma_sysfs_find(&sysfs);
+	if (ret)
+		return ret;
+	ret = -ENOENT;
+	if (glob("/sys/class/devcoredump/devcd*", 0, NULL, &found))
+		return ret;
+	for (size_t i = 0; i < found.gl_pathc && ret; i++) {
+		snprintf(directory, size, "%s", found.gl_pathv[i]);
+		snprintf(link, sizeof(link), "%s/failing_device", directory);
+		if (realpath(link, target) && !strcmp(target, sysfs.device))
+			ret = 0;
+	}
+	globfree(&found);
+	return ret;
+}
+
+/* What an earlier hang has left would keep a new one from leaving anything. */
+static int forget_dump(void)
+{
+	__s64 deadline = tdma_patience();
+	char directory[PATH_MAX];
+	int ret;
+
+	while (!find_dump(directory, sizeof(directory))) {
+		ret = tdma_sysfs_write(directory, "data", "1");
+		if (ret && ret != -ENOENT)
+			return ret;
+		if (tdma_now() > deadline)
+			return -ETIME;
+		usleep(10000);
+	}
+	return 0;
+}
+
+/* The @nth line of the dump that begins so; NULL if there is none. */
+static const char *dump_line(const char *text, const char *begin, int nth)
+{
+	size_t length = strlen(begin);
+
+	for (; text; text = strchr(text, '\n'), text += !!text)
+		if (!strncmp(text, begin, length) && !nth--)
+			return text;
+	return NULL;
+}
+
+/* The number behind @word in a line; all ones if there is none. */
+static unsigned long long dump_value(const char *line, const char *word)
+{
+	size_t length = line ? strcspn(line, "\n") : 0;
+	char pattern[32];
+	const char *at;
+
+	snprintf(pattern, sizeof(pattern), " %s ", word);
+	at = memmem(line, length, pattern, strlen(pattern));
+	return at ? strtoull(at + strlen(pattern), NULL, 0) : -1ULL;
+}
+
+static void read_dump(struct __test_metadata *_metadata, char *text,
+		      size_t size)
+{
+	char directory[PATH_MAX], path[PATH_MAX + 8];
+	struct stat st;
+
+	ASSERT_EQ(0, find_dump(directory, sizeof(directory)));
+	snprintf(path, sizeof(path), "%s/data", directory);
+	ASSERT_EQ(0, stat(path, &st));
+	EXPECT_EQ(0600, st.st_mode & 07777);
+	ASSERT_EQ(0, tdma_text_read(path, text, size));
+}
+
+static void expect_dump(struct __test_metadata *_metadata, const char *text,
+			const struct tdma_record *rec, __u32 threads)
+{
+	const char *line = dump_line(text, "state ", 0);
+
+	EXPECT_EQ(0, strncmp(text, "tensordma hang 1\n", 17));
+	EXPECT_NE(NULL, strstr(text, " owner file "));
+	EXPECT_EQ(TDMA_QWAIT_MEMORY, dump_value(line, "waits"));
+	EXPECT_LE(200, dump_value(line, "still_ms"));
+	EXPECT_EQ(0, dump_value(line, "done"));
+	EXPECT_EQ(3, dump_value(line, "tail"));
+	EXPECT_EQ(rec->dst_done, dump_value(line, "progress"));
+	for (int i = 0; i < 3; i++) {
+		line = dump_line(text, "slot ", i);
+		EXPECT_EQ(1000 + i, dump_value(line, "tag"));
+		line = dump_line(text, "dim ", i);
+		EXPECT_EQ(ELEMENTS, dump_value(line, "steps"));
+		EXPECT_EQ(1, dump_value(line, "src_stride"));
+	}
+	EXPECT_EQ(NULL, dump_line(text, "slot ", 3));
+	EXPECT_NE(NULL, dump_line(text, "thread ", threads - 1));
+	EXPECT_EQ(NULL, dump_line(text, "thread ", threads));
+}
+
+TEST_F(hang, dump)
+{
+	union tdma_slot slots[3];
+	struct tdma_submit report;
+	struct tdma_record rec;
+	char text[32768];
+
+	if (access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the kernel has no device core dumps");
+	ASSERT_EQ(0, forget_dump());
+	for (int i = 0; i < 3; i++) {
+		slots[i] = copy_job(self);
+		slots[i].desc.tag = 1000 + i;
+	}
+	ASSERT_EQ(0, arm(&self->caps, TDMA_INJECT_LOST_RESPONSE));
+	ASSERT_EQ(0, tdma_submit(self->fd, slots, 3, &report));
+	ASSERT_EQ(0, tdma_wait(self->fd, report.first_job, tdma_patience(),
+			       &rec));
+	EXPECT_EQ(TDMA_STATUS_TIMEOUT, rec.status);
+	read_dump(_metadata, text, sizeof(text));
+	expect_dump(_metadata, text, &rec, self->caps.threads);
+	ASSERT_EQ(0, forget_dump());
 }
 
 /* A file opened before knows nothing of what happens to another's queue. */
