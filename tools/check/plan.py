@@ -88,6 +88,8 @@ def tools(context):
     yield TapCommand(context, "library", "operations on tensors",
                      ["make", "-s", "--no-print-directory", "-C",
                       context.tool("libtensordma"), "check"], timeout=300)
+    yield TapCommand(context, "tdma", "the command against NumPy",
+                     [context.tool("check/tdma.sh")], timeout=300)
 
 
 # The in-kernel client aims at this address on purpose. The first line comes
