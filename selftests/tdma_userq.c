@@ -277,17 +277,17 @@ TEST_F(userq, hung)
 	ASSERT_EQ(0, tdma_text_write(TIMEOUT_FILE, "200"));
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, arm(self, TDMA_INJECT_LOST_RESPONSE));
-		first = ring_add(&self->ring, &slot);
-		second = ring_add(&self->ring, &slot);
-		ring_bell(&self->ring);
-		rec = ring_wait(&self->ring, first);
+		first = tdma_ring_add(&self->ring, &slot);
+		second = tdma_ring_add(&self->ring, &slot);
+		tdma_ring_bell(&self->ring);
+		rec = tdma_ring_wait(&self->ring, first);
 		EXPECT_EQ(TDMA_STATUS_ABORTED, rec.status);
 		EXPECT_GE(LOST_AT, rec.dst_done);
-		rec = ring_wait(&self->ring, second);
+		rec = tdma_ring_wait(&self->ring, second);
 		EXPECT_EQ(TDMA_STATUS_ABORTED, rec.status);
 		EXPECT_EQ(0, rec.dst_done);
 		ASSERT_EQ(0, arm(self, 0));
-		rec = ring_run(&self->ring, &slot);
+		rec = tdma_ring_run(&self->ring, &slot);
 		EXPECT_EQ(TDMA_STATUS_OK, rec.status);
 	}
 	EXPECT_EQ(0, tdma_text_write(TIMEOUT_FILE, timeout));
