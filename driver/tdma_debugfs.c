@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "tdma_counters.h"
 #include "tdma_debugfs.h"
 #include "tdma_device.h"
 #include "tdma_tracering.h"
@@ -109,8 +110,7 @@ static ssize_t counters_write(struct file *filp, const char __user *from,
 	ret = tdma_debugfs_get(file->tdev);
 	if (ret)
 		return ret;
-	tdma_hw_thread_write(&file->tdev->hw, file->thread,
-			     TDMA_THREAD_COUNTER_CLEAR, 1);
+	tdma_counters_clear_hw(file->tdev->counters, file->thread);
 	tdma_debugfs_put(file->tdev);
 	return count;
 }

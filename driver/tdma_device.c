@@ -5,6 +5,7 @@
 #include <linux/genalloc.h>
 #include <linux/slab.h>
 
+#include "tdma_counters.h"
 #include "tdma_device.h"
 #include "tdma_queue.h"
 #include "tdma_recovery.h"
@@ -70,6 +71,7 @@ static void tdma_device_free(struct kref *ref)
 	destroy_workqueue(tdev->wq);
 	if (tdev->hbm_pool)
 		gen_pool_destroy(tdev->hbm_pool);
+	tdma_counters_put(tdev->counters);
 	ida_destroy(&tdev->queue_ids);
 	ida_destroy(&tdev->context_ids);
 	pci_dev_put(tdev->pdev);
@@ -168,6 +170,7 @@ static bool tdma_silence_hw(struct tdma_device *tdev)
 static void tdma_quiesce_locked(struct tdma_device *tdev, enum tdma_state state)
 {
 	lockdep_assert_held_write(&tdev->lock);
+	tdma_counters_off(tdev->counters);
 	tdma_apply_to_queues(tdev, state, tdma_queue_silence);
 	if (!tdma_silence_hw(tdev)) {
 		state = TDMA_GONE;
@@ -189,6 +192,7 @@ static void tdma_give_up_locked(struct tdma_device *tdev)
 static void tdma_enable(struct tdma_device *tdev)
 {
 	pci_set_master(tdev->pdev);
+	tdma_counters_on(tdev->counters);
 	tdma_context_program(&tdev->kernel_context);
 	tdma_hw_enable(&tdev->hw, true);
 }

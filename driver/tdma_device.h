@@ -16,6 +16,7 @@
  *	tdma_device.buffers_lock
  *	tdma_vector.lock
  *	tdma_queue.lock
+ *	tdma_counters.lock
  * and mmap_lock before tdma_file.lock and tdma_device.map_lock, and
  * tdma_device.buffers_lock before what the exporter of a dma-buf locks. User memory is
  * never touched with any of them held.
@@ -41,6 +42,7 @@
 
 struct dentry;
 struct gen_pool;
+struct tdma_counters;
 struct tdma_debugfs_thread;
 struct tdma_dmaengine;
 
@@ -71,6 +73,7 @@ struct tdma_vector {
  * @ref: references to this structure
  * @pdev: the PCI function; no longer bound when @state is %TDMA_GONE
  * @hw: registers
+ * @counters: of the DMA threads
  * @index: N of /dev/tensordmaN
  * @lock: guards @state; held for reading by everything that uses hardware
  * @state: &enum tdma_state
@@ -105,6 +108,7 @@ struct tdma_device {
 	struct kref ref;
 	struct pci_dev *pdev;
 	struct tdma_hw hw;
+	struct tdma_counters *counters;
 	int index;
 
 	struct rw_semaphore lock;

@@ -9,12 +9,14 @@
 
 #include "tdma_cdev.h"
 #include "tdma_context.h"
+#include "tdma_counters.h"
 #include "tdma_debugfs.h"
 #include "tdma_device.h"
 #include "tdma_dmaengine.h"
 #include "tdma_fence.h"
 #include "tdma_file.h"
 #include "tdma_hbm.h"
+#include "tdma_pmu.h"
 #include "tdma_queue.h"
 #include "tdma_recovery.h"
 #include "tdma_sysfs.h"
@@ -145,6 +147,9 @@ static int tdma_set_up(struct tdma_device *tdev)
 {
 	int ret;
 
+	tdev->counters = tdma_counters_new(&tdev->hw);
+	if (!tdev->counters)
+		return -ENOMEM;
 	ret = tdma_hbm_init(tdev);
 	if (ret)
 		return ret;
@@ -207,6 +212,7 @@ static int tdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	}
 	pci_set_drvdata(pdev, tdev);
 	tdma_debugfs_init(tdev);
+	tdma_pmu_attach(tdev);
 	dev_info(&pdev->dev,
 		 "%s: %u threads, %u queues, %llu MiB HBM, %s fidelity\n",
 		 tdev->misc_name, tdev->hw.threads, tdev->hw.queues,
@@ -220,6 +226,7 @@ static void tdma_remove(struct pci_dev *pdev)
 {
 	struct tdma_device *tdev = pci_get_drvdata(pdev);
 
+	tdma_pmu_detach(tdev);
 	tdma_debugfs_fini(tdev);
 	tdma_cdev_unregister(tdev);
 	tdma_device_release_name(tdev);
@@ -275,13 +282,22 @@ static struct pci_driver tdma_driver = {
 
 static int __init tdma_init(void)
 {
-	return pci_register_driver(&tdma_driver);
+	int ret;
+
+	ret = tdma_pmu_init();
+	if (ret)
+		return ret;
+	ret = pci_register_driver(&tdma_driver);
+	if (ret)
+		tdma_pmu_exit();
+	return ret;
 }
 module_init(tdma_init);
 
 static void __exit tdma_exit(void)
 {
 	pci_unregister_driver(&tdma_driver);
+	tdma_pmu_exit();
 	tdma_fences_flush();
 }
 module_exit(tdma_exit);

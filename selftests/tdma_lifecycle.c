@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include "tdma_aer.h"
+#include "tdma_event.h"
 #include "tdma_harness.h"
 #include "tdma_sysfs.h"
 #include "tdma_text.h"
@@ -188,6 +189,34 @@ TEST(resets_are_counted)
 	snprintf(path, sizeof(path), "%s/state", sysfs.device);
 	ASSERT_EQ(0, tdma_text_read(path, text, sizeof(text)));
 	EXPECT_STREQ("running\n", text);
+}
+
+/* The registers start at zero again; who counts does not. */
+TEST(counts_go_on_after_a_reset)
+{
+	struct tdma_sysfs sysfs;
+	int event;
+
+	if (getuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, tdma_sysfs_find(&sysfs));
+	event = tdma_event_open("dst_requests", 0);
+	ASSERT_LE(0, event);
+	for (int i = 0; i < 3; i++) {
+		union tdma_slot slot;
+		struct tdma_buf dst;
+		int fd = tdma_open(0);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, tdma_buf_create(&dst, fd, TDMA_MEM_USER, 4096));
+		slot.desc = tdma_desc_memset(dst.handle, 1, "x", 1);
+		tdma_dim(&slot.desc, 4096, 0, 1);
+		EXPECT_RUN(TDMA_STATUS_OK, fd, &slot);
+		ASSERT_EQ(0, reset(&sysfs));
+		EXPECT_EQ(4096 * (i + 1), tdma_event_read(event));
+		close(fd);
+	}
+	close(event);
 }
 
 TDMA_HARNESS_MAIN
