@@ -8,6 +8,8 @@ MAKEFLAGS += --no-print-directory
 
 TOOLS := tools
 
+export ARGS TDMA_DIR
+
 help: ## this list (the default)
 	@echo "tensordma: an emulated tensor DMA engine, its Linux driver, their tests"
 	@echo
@@ -15,6 +17,7 @@ help: ## this list (the default)
 		$(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "Variables:"
+	@echo "  ARGS=...          tdma: the command's words, e.g. ARGS='copy a.npy b.npy --pad 1'"
 	@echo "  T=NAME            check: only tests whose name contains NAME (make check T=list lists)"
 	@echo "  TDMA_KERNELS=...  check-debug: debug (default), rt, kcsan"
 	@echo "  DEVICE_OPTS=...   properties of the device, e.g. fidelity=cycle,lanes=8"
@@ -41,6 +44,12 @@ run: guest ## boot the guest, run a real tensor job, bring its image out
 shell: guest ## boot the guest to an interactive shell
 	@$(TOOLS)/guest/boot.sh shell
 
+tools: setup-base ## the tdma command, for the host (build/tools/tdma)
+	@$(TOOLS)/guest/build.sh tools
+
+tdma: guest ## one line of the tdma command in a guest: ARGS=, files of TDMA_DIR=
+	@eval "set -- $$ARGS"; $(TOOLS)/guest/tdma.sh "$$@"
+
 check: setup ## all tests; ends in "N passed, N failed"
 	@$(TOOLS)/check/check.sh $(T)
 
@@ -65,5 +74,5 @@ distclean: clean ## also remove the cache
 
 distclean: SHELL := /bin/bash
 
-.PHONY: help setup setup-base guest modules run shell check check-debug \
-	run_tests lint bench clean distclean
+.PHONY: help setup setup-base guest modules run shell tools tdma check \
+	check-debug run_tests lint bench clean distclean

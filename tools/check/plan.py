@@ -7,7 +7,7 @@ import shutil
 
 from suites import Command, Guest, TapCommand
 
-GUEST_EXTRA = ("dmatest", "client", "reload", "leaks")
+GUEST_EXTRA = ("dmatest", "client", "tools", "reload", "leaks")
 # The in-kernel client makes transfers fail half way.
 INJECT = "inject=1"
 

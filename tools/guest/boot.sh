@@ -13,6 +13,7 @@
 # died or hung before the end within GUEST_TIMEOUT seconds (600).
 #
 # Environment: QEMU (binary), KERNEL (bzImage), INITRD, SMP, MEM, ACCEL,
+# GUEST_FILES (one more archive for the guest's root, gzipped cpio),
 # DEVICE_OPTS (properties of the device, "lanes=8,threads=2"; "none" leaves
 # the device out), ACPI_HOTPLUG (off, or on: see device_arguments), QEMU_ARGS
 # and APPEND (more arguments of QEMU and words of the kernel's command line),
@@ -42,7 +43,8 @@ pack_initrd() {
 	# Compressed as well: a plain archive would have to start at an offset
 	# that is a multiple of 4.
 	(cd "$tmp" && echo job.env | cpio -o -H newc -R 0:0 --quiet) |
-		gzip | cat "$INITRD" - >"$DIR/initrd"
+		gzip | cat "$INITRD" ${GUEST_FILES:+"$GUEST_FILES"} - \
+		>"$DIR/initrd"
 	rm -rf "$tmp"
 }
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Builds what goes into the guest: driver, dmatest, selftests, initramfs.
-# usage: build.sh [driver|modules|selftests|initramfs]   (default: all)
+# Builds what goes into the guest: driver, dmatest, selftests, the tdma command,
+# initramfs.
+# usage: build.sh [driver|modules|selftests|tools|initramfs]   (default: all)
 #
 # Sources are mirrored into build/ and compiled there: the checkout stays
 # clean, and builds for several kernels do not disturb each other.
@@ -55,6 +56,15 @@ build_selftests() {
 		FORCE_TARGETS=1 KSFT_INSTALL_PATH="$KSFT_INSTALL" install
 }
 
+build_tools() {
+	local part
+
+	for part in libtensordma tdma; do
+		make -C "$TDMA_TOP/tools/$part" -j "$TDMA_JOBS" \
+			BUILD="$TDMA_BUILD/tools"
+	done
+}
+
 build_initramfs() {
 	"$TDMA_TOP/tools/guest/initramfs.sh"
 }
@@ -66,6 +76,7 @@ build() {
 			"Building $1 for $RELEASE" "" "build_$1"
 		;;
 	selftests) step "$1" "Building the selftests" "" "build_$1" ;;
+	tools) step "$1" "Building the tdma command" "" "build_$1" ;;
 	initramfs) step "$1" "Packing the initramfs" "" "build_$1" ;;
 	*) die "unknown part: $1" ;;
 	esac
@@ -75,7 +86,7 @@ main() {
 	local parts part
 
 	case ${1:-all} in
-	all) parts="driver dmatest selftests initramfs" ;;
+	all) parts="driver dmatest selftests tools initramfs" ;;
 	modules) parts="driver dmatest" ;;
 	*) parts=$1 ;;
 	esac

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Packs the guest's root: busybox, our init and jobs, modules, selftests.
+# Packs the guest's root: busybox, our init and jobs, modules, selftests, tdma.
 # Parts that are not built yet are left out. INITRD= is where it goes.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
@@ -82,6 +82,14 @@ install_tests() {
 		cp -r "$TDMA_BUILD/kselftest" "$ROOT/kselftest"
 }
 
+# The command, and the table that it can replay; static.
+install_tools() {
+	[ -f "$TDMA_BUILD/tools/tdma" ] || return 0
+	install -s "$TDMA_BUILD/tools/tdma" "$ROOT/bin/tdma"
+	install -D -m 644 "$TDMA_TOP/selftests/cases/cases.tsv" \
+		"$ROOT/usr/share/tensordma/cases.tsv"
+}
+
 # Pictures in a form that needs no library.
 install_pictures() {
 	local picture
@@ -110,6 +118,7 @@ main() {
 	cp -r "$TDMA_TOP/tools/guest/jobs" "$ROOT/jobs"
 	install_modules
 	install_tests
+	install_tools
 	install_pictures
 	strip_all
 	pack

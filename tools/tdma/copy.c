@@ -570,8 +570,11 @@ static int keep(struct copy *c, struct npy_array *a, const char *name)
 {
 	struct work_buffer *b = &c->work->buffers[c->work->buffer_count];
 
-	if (c->work->buffer_count == MOST_BUFFERS || !(b->name = strdup(name)))
+	if (c->work->buffer_count == MOST_BUFFERS)
 		return complain(EXIT_USAGE, "too many files");
+	b->name = strdup(name);
+	if (!b->name)
+		return complain(EXIT_FAILED, "out of memory");
 	b->data = a->memory;
 	b->bytes = a->header.bytes;
 	a->memory = NULL;

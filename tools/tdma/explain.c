@@ -277,6 +277,7 @@ int cmd_explain(int argc, char **argv)
 	struct work work;
 	int status;
 
+	x.options.backend = "sim";
 	add_properties(&x.options, "fidelity=cycle");
 	status = parse_command(&explain_argp, ARGP_IN_ORDER, argc, argv, &x);
 	if (status)

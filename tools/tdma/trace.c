@@ -367,6 +367,7 @@ int cmd_trace(int argc, char **argv)
 	int status;
 
 	/* Every clock, unless somebody says otherwise */
+	t.options.backend = "sim";
 	add_properties(&t.options, "fidelity=cycle");
 	status = parse_command(&trace_argp, ARGP_IN_ORDER, argc, argv, &t);
 	if (status)
