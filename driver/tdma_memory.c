@@ -180,11 +180,14 @@ static int tdma_alloc_host(struct tdma_memory *mem)
 	ret = tdma_page_count(mem->length, 0, &nr_pages);
 	if (ret)
 		return ret;
+	/* It is not swapped out either. */
+	ret = tdma_account(mem, nr_pages);
+	if (ret)
+		return ret;
 	mem->pages = kvcalloc(nr_pages, sizeof(*mem->pages),
 			      GFP_KERNEL_ACCOUNT);
 	if (!mem->pages)
 		return -ENOMEM;
-	mem->nr_pages = nr_pages;
 	for (i = 0; i < nr_pages; i++) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -338,6 +341,7 @@ static void tdma_memory_free(struct tdma_memory *mem)
 	case TDMA_MEMORY_HOST:
 		if (mem->pages)
 			tdma_free_pages(mem);
+		tdma_unaccount(mem);
 		break;
 	case TDMA_MEMORY_HBM:
 		if (mem->nr_pages)

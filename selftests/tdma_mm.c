@@ -223,6 +223,7 @@ static int limited_user(int fd, size_t page)
 	unsigned char *mem = map(64 * page, PROT_READ | PROT_WRITE);
 	long before = locked_kb();
 	__u32 handle, more;
+	__u64 offset;
 
 	if (setrlimit(RLIMIT_MEMLOCK, &limit) || setuid(NOBODY))
 		return 1;
@@ -243,6 +244,16 @@ static int limited_user(int fd, size_t page)
 		if (locked_kb() != before)
 			return 8;
 	}
+	/* Memory of the driver is not swapped out either. */
+	if (tdma_alloc(fd, TDMA_ALLOC_HOST, 17 * page, &handle, &offset) !=
+	    -ENOMEM)
+		return 9;
+	if (tdma_alloc(fd, TDMA_ALLOC_HOST, 16 * page, &handle, &offset))
+		return 10;
+	if (locked_kb() != before + (long)(16 * page / 1024))
+		return 11;
+	if (tdma_free(fd, handle) || locked_kb() != before)
+		return 12;
 	return 0;
 }
 

@@ -207,12 +207,17 @@ TEST_F(userq, arguments_refused)
 	ASSERT_LE(0, fd);
 	EXPECT_EQ(-ENOENT, tdma_ring_status(fd, &state));
 	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, 0, -1, &arg));
-	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, TDMA_USERQ_MAX_ORDER + 1, -1, &arg));
+	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, TDMA_USERQ_MAX_ORDER + 1, -1,
+					    &arg));
 	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, ~0U, -1, &arg));
 	EXPECT_EQ(-EBADF, tdma_ring_create(fd, TDMA_RING_ORDER, 1000, &arg));
 	EXPECT_EQ(-EINVAL, tdma_ring_create(fd, TDMA_RING_ORDER, fd, &arg));
-	arg = (struct tdma_queue_create){ .size = sizeof(arg), .order = TDMA_RING_ORDER,
-					  .eventfd = -1, .flags = 1 };
+	arg = (struct tdma_queue_create){
+		.size = sizeof(arg),
+		.order = TDMA_RING_ORDER,
+		.eventfd = -1,
+		.flags = 1,
+	};
 	EXPECT_EQ(-1, ioctl(fd, TDMA_IOC_QUEUE_CREATE, &arg));
 	EXPECT_EQ(EINVAL, errno);
 	arg.flags = 0;

@@ -123,6 +123,8 @@ struct tdma_buf_pin {
  * @handle: out: the buffer, readable and writable by the device
  * @reserved: zero
  *
+ * Host memory counts against RLIMIT_MEMLOCK as pinned memory does.
+ *
  * Errors: ENOSPC if device memory or the file's buffers are used up.
  */
 struct tdma_buf_alloc {
