@@ -247,6 +247,48 @@ static void test_segment_changes_while_read(void **state)
     arena_free(a);
 }
 
+/*
+ * Descriptors whose check is laborious, and then fails: a quantum ends after a
+ * few of them, and others have their turn.
+ */
+static void test_laborious_checks(void **state)
+{
+    struct arena *a = new_arena();
+    struct queue_config config = { .context = 1, .vector = 1, .order = 6 };
+    struct queue q = machine_queue(a->m, 7, &config);
+    struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 1, 2), nop = desc_nop();
+    struct tdma_desc_ext e = {
+        .version = 1, .naxes = 1, .fill_bytes = 1, .axis_extent = { 1000 },
+    };
+    unsigned quanta = 0;
+
+    (void)state;
+    d.flags |= TDMA_DESC_EXT;
+    d.ndims = 4;
+    for (unsigned i = 0; i < 4; i++) {
+        d.steps[i] = 8;
+        d.src_stride[i] = 3000;
+        e.src_axis[i] = 1;
+        e.src_coef[i] = 1;
+    }
+    while (q.tail < 64) {
+        queue_put(&q, &d, &e);
+    }
+    queue_ring(&q);
+    assert_true(tdma_core_run(a->m->core, 0));
+    assert_in_range(queue_done(&q), 2, 62);
+    queue_put(&a->q, &nop, NULL);
+    queue_ring(&a->q);
+    while (!queue_done(&a->q)) {
+        tdma_core_run(a->m->core, 0);
+        assert_true(quanta++ < 4);
+    }
+    machine_run(a->m);
+    assert_int_equal(queue_done(&q), 64);
+    assert_int_equal(queue_record(&q, 0).status, TDMA_STATUS_BAD_EXTENT);
+    arena_free(a);
+}
+
 /* What is in the ring when the queue is enabled is run. */
 static void test_tail_before_enable(void **state)
 {
@@ -1235,6 +1277,7 @@ int main(void)
         cmocka_unit_test(test_tail_behind_what_is_fetched),
         cmocka_unit_test(test_tail_taken_back_while_fetching),
         cmocka_unit_test(test_segment_changes_while_read),
+        cmocka_unit_test(test_laborious_checks),
         cmocka_unit_test(test_tail_before_enable),
         cmocka_unit_test(test_tail_too_far),
         cmocka_unit_test(test_bad_config),

@@ -11,7 +11,7 @@
 #include "dma/tdma_extent.h"
 
 /* Index combinations of one group that are tried one by one */
-enum { MAX_TRIED = 4096 };
+enum { MAX_TRIED = 512 };
 
 struct box {
     uint32_t lo[TDMA_MAX_DIMS];         /* inclusive */

@@ -13,7 +13,11 @@
 #include "queue/tdma_queue.h"
 
 /* Address steps that fetching and retiring a descriptor is taken to cost */
-enum { JOB_STEPS = 64 };
+enum {
+    JOB_STEPS = 64,
+    /* ... one with an extension block, whose extent may be hard to find */
+    EXT_STEPS = 2048,
+};
 
 bool tdma_thread_init(struct tdma_thread *thread, struct tdma_core *core,
                       unsigned number)
@@ -280,21 +284,29 @@ static struct tdma_job *fetch(struct tdma_queue *queue)
     return slots ? tdma_queue_fetch(queue, slots, false) : NULL;
 }
 
-/* Bring one job of the queue into the engine, or find out why not. */
-static void admit(struct tdma_thread *thread, struct tdma_queue *queue)
+/*
+ * Bring one job of the queue into the engine, or find out why not. What that
+ * costs, in steps.
+ */
+static int64_t admit(struct tdma_thread *thread, struct tdma_queue *queue)
 {
     struct tdma_job *waiting = tdma_queue_waiting(queue), *job;
+    int64_t steps = JOB_STEPS;
 
     job = waiting ? waiting : fetch(queue);
     tdma_lock(thread->core);
     queue->admitting = false;
     tdma_unlock(thread->core);
+    if (!waiting && job && job->has_ext) {
+        steps = EXT_STEPS;
+    }
     if (waiting || (job && job->status == TDMA_STATUS_PENDING &&
                     (job == queue->first ||
                      !(job->desc.flags & TDMA_DESC_FENCE)))) {
         start(thread, job);
     }
     retire(queue);
+    return steps;
 }
 
 /* True once no job of the queue is in the engine. */
@@ -621,16 +633,17 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
     while (budget->bytes > 0 && budget->steps > 0) {
         struct tdma_queue *queue = NULL;
         bool more = false;
+        int64_t steps = 0;
 
         if (!standstill && engine->ops->ready(engine)) {
             queue = pick(thread);
         }
         if (queue) {
             served = true;
-            admit(thread, queue);
+            steps = admit(thread, queue);
             if (!preemptive) {
                 pass_turn(thread);
-                budget->steps -= JOB_STEPS;
+                budget->steps -= steps;
                 continue;
             }
         }
@@ -641,7 +654,7 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
         }
         if (queue) {
             /* Only now: every quantum moves something. */
-            budget->steps -= JOB_STEPS;
+            budget->steps -= steps;
         } else if (!more) {
             break;
         }
