@@ -253,7 +253,7 @@ static void test_segment_changes_while_read(void **state)
  */
 static void test_laborious_checks(void **state)
 {
-    struct arena *a = new_arena();
+    struct arena *a = new_slow_arena();
     struct queue_config config = { .context = 1, .vector = 1, .order = 6 };
     struct queue q = machine_queue(a->m, 7, &config);
     struct tdma_desc d = desc_copy(SEG_HOST, SEG_HOST2, 1, 2), nop = desc_nop();
