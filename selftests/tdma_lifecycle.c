@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tensordma selftests: the device is reset, unbound, unplugged and hit by bus
- * errors over and over while processes work with it. Every file from before
- * dies with ENODEV, every new one works, and nothing stays behind.
+ * errors over and over while processes work with it, and another one reads all
+ * that the driver shows. Every file from before dies with ENODEV, every new one
+ * works, and nothing stays behind.
  *
  * TDMA_ROUNDS: how often (3; 100 is a long run). TDMA_WORKERS: how many
  * processes (8; 2 on a slow machine, where they would leave it no time).
@@ -13,6 +14,7 @@
 #include "tdma_aer.h"
 #include "tdma_event.h"
 #include "tdma_harness.h"
+#include "tdma_reader.h"
 #include "tdma_sysfs.h"
 #include "tdma_text.h"
 #include "tdma_worker.h"
@@ -26,6 +28,8 @@ FIXTURE(lifecycle)
 	struct tdma_worker *workers;
 	unsigned int count;
 	pid_t pids[MAX_WORKERS];
+	struct tdma_reader *reader;
+	pid_t reader_pid;
 };
 
 FIXTURE_VARIANT(lifecycle)
@@ -93,10 +97,14 @@ FIXTURE_SETUP(lifecycle)
 		self->pids[i] = tdma_worker_start(&self->workers[i]);
 		ASSERT_LT(0, self->pids[i]);
 	}
+	self->reader = tdma_reader_start(&self->sysfs, &self->reader_pid);
+	ASSERT_NE(NULL, self->reader);
+	ASSERT_LT(0, self->reader_pid);
 }
 
 FIXTURE_TEARDOWN(lifecycle)
 {
+	tdma_reader_stop(self->reader, self->reader_pid);
 	tdma_workers_free(self->workers, self->count);
 	EXPECT_EQ(self->pins, tdma_pins_settle(self->pins));
 }
@@ -169,8 +177,12 @@ TEST_F_TIMEOUT(lifecycle, under_load, 7200)
 	for (unsigned int i = 0; i < self->count; i++)
 		lost += self->workers[i].lost;
 	EXPECT_LT(0, lost);
+	EXPECT_EQ(0, self->reader->error);
+	EXPECT_LT(0, self->reader->reads);
 	TH_LOG("%lu rounds: %lu jobs right, %lu files lost", rounds,
 	       tdma_workers_checked(self->workers, self->count), lost);
+	TH_LOG("%lu files of the driver read, %lu gone meanwhile",
+	       self->reader->reads, self->reader->gone);
 }
 
 TEST(resets_are_counted)
