@@ -88,7 +88,7 @@ def tools(context):
     yield TapCommand(context, "library", "operations on tensors",
                      ["make", "-s", "--no-print-directory", "-C",
                       context.tool("libtensordma"), "check"], timeout=300)
-    yield TapCommand(context, "tdma", "the command against NumPy",
+    yield TapCommand(context, "command", "the tdma command against NumPy",
                      [context.tool("check/tdma.sh")], timeout=300)
 
 

@@ -367,11 +367,21 @@ static bool float_bits(double number, struct tensordma_dtype t, void *to)
 	return false;
 }
 
+/* Does a number fit into an integer format? */
+static bool fits(struct tensordma_dtype t, int64_t integer)
+{
+	if (t.bits >= 64)
+		return t.code == TENSORDMA_INT || integer >= 0;
+	if (t.code == TENSORDMA_INT)
+		return integer >= -(1LL << (t.bits - 1)) &&
+		       integer < 1LL << (t.bits - 1);
+	return integer >= 0 && integer < 1LL << t.bits;
+}
+
 /* --value in the format of the tensor */
 static int parse_value(const struct copy *c, unsigned char *value)
 {
 	struct tensordma_dtype t = c->view.dtype;
-	unsigned int bits = t.bits < 64 ? t.bits : 64;
 	int64_t integer;
 	double number;
 	char *end;
@@ -382,19 +392,15 @@ static int parse_value(const struct copy *c, unsigned char *value)
 				c->value);
 	if (t.lanes == 1 && float_bits(number, t, value))
 		return EXIT_OK;
-	if (t.lanes != 1 || (t.code != TENSORDMA_INT &&
-			     t.code != TENSORDMA_UINT &&
-			     t.code != TENSORDMA_BOOL))
+	if (t.lanes != 1 || t.bits > 64 ||
+	    (t.code != TENSORDMA_INT && t.code != TENSORDMA_UINT &&
+	     t.code != TENSORDMA_BOOL))
 		return complain(EXIT_USAGE, "--value: not for %s, only 0",
 				tensordma_dtype_name(t));
-	if (!parse_number(c->value, &integer) ||
-	    (t.code == TENSORDMA_INT && bits < 64 &&
-	     integer != integer << (64 - bits) >> (64 - bits)) ||
-	    (t.code != TENSORDMA_INT &&
-	     (integer < 0 || (bits < 64 && integer >> bits))))
+	if (!parse_number(c->value, &integer) || !fits(t, integer))
 		return complain(EXIT_USAGE, "--value %s: not a %s", c->value,
 				tensordma_dtype_name(t));
-	memcpy(value, &integer, bits / 8);
+	memcpy(value, &integer, t.bits / 8);
 	return EXIT_OK;
 }
 

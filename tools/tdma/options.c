@@ -83,16 +83,21 @@ const char *shape_text(int ndim, const int64_t *shape)
 
 int add_properties(struct options *o, const char *list)
 {
-	char *copy = strdup(list), *word, *rest = copy;
+	/* Options are copied; what they point to lasts as long as the program. */
+	static char pool[CONFIG_BYTES];
+	static size_t used;
+	size_t length = strlen(list) + 1;
+	char *word, *rest = pool + used;
 
-	if (!copy)
-		return complain(EXIT_FAILED, "out of memory");
+	if (length > sizeof(pool) - used)
+		return complain(EXIT_USAGE, "too many properties");
+	memcpy(rest, list, length);
+	used += length;
 	while ((word = strsep(&rest, ","))) {
 		if (!*word)
 			continue;
 		if (o->property_count == MOST_PROPERTIES)
 			return complain(EXIT_USAGE, "too many properties");
-		/* Lives as long as the program, as the command line does */
 		o->properties[o->property_count++] = word;
 	}
 	return EXIT_OK;
