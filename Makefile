@@ -66,6 +66,11 @@ bench: ## speed of the device model against memcpy, NumPy and oneDNN
 	@$(TOOLS)/setup/packages.sh bench
 	@$(MAKE) -C qemu-device/tests bench
 
+bench-guest: ## latency and throughput in the guest against io_uring and memcpy
+	@$(TOOLS)/setup/packages.sh bench
+	@$(MAKE) guest
+	@$(TOOLS)/guest/boot.sh bench
+
 clean: ## remove build/
 	rm -rf build
 
@@ -75,4 +80,4 @@ distclean: clean ## also remove the cache
 distclean: SHELL := /bin/bash
 
 .PHONY: help setup setup-base guest modules run shell tools tdma check \
-	check-debug run_tests lint bench clean distclean
+	check-debug run_tests lint bench bench-guest clean distclean
