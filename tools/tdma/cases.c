@@ -268,7 +268,7 @@ static int run_table(struct cases *c)
 	return c->failed ? EXIT_FAILED : EXIT_OK;
 }
 
-static int get_memory(struct cases *c)
+static int get_buffers(struct cases *c)
 {
 	struct tensordma_error err;
 
@@ -297,7 +297,7 @@ int cmd_cases(int argc, char **argv)
 	if (!status)
 		status = open_machine(&c.options, &c.machine);
 	if (!status)
-		status = get_memory(&c);
+		status = get_buffers(&c);
 	if (!status)
 		status = run_table(&c);
 	tensordma_close(c.machine);

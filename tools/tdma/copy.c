@@ -601,7 +601,7 @@ static int append(struct copy *c, const struct step *s)
 	if (file == s->text || *file != ':' || axis < 0 ||
 	    axis >= c->view.ndim)
 		return bad_step(s, "not AXIS:FILE, with a dimension there is");
-	status = npy_read(file + 1, &more);
+	status = npy_read(file + 1, &more, c->work->options.quiet);
 	if (status)
 		return status;
 	parts[0] = c->view;
@@ -688,7 +688,8 @@ static int commit(struct work *work)
 {
 	struct copy *c = work->own;
 
-	return npy_write(c->out, &c->view, *c->descr ? c->descr : NULL);
+	return npy_write(c->out, &c->view, *c->descr ? c->descr : NULL,
+			 work->options.quiet);
 }
 
 static void describe(const struct work *work, FILE *to)
@@ -722,7 +723,7 @@ static int make_plan(struct copy *c)
 		return complain(EXIT_FAILED, "out of memory");
 	if (tensordma_plan_set_max_elem(work->plan, c->max_elem))
 		return complain(EXIT_USAGE, "--max-elem: more than is possible");
-	status = npy_read(c->in, &c->input);
+	status = npy_read(c->in, &c->input, work->options.quiet);
 	if (status)
 		return status;
 	c->view = c->input.tensor;

@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "npy.h"
+#include "progress.h"
 #include "tool.h"
 
 /* Header and what precedes it, at most */
 #define HEAD_BYTES	(10000 + 12)
 #define ALIGN	64
+#define CHUNK	(4UL << 20)
 
 static int read_head(const char *path, FILE *file, struct npy_header *h)
 {
@@ -36,17 +38,29 @@ static int read_head(const char *path, FILE *file, struct npy_header *h)
 				       err.at, err.text);
 }
 
-static int read_data(const char *path, FILE *file, struct npy_array *a)
+static int read_data(const char *path, FILE *file, struct npy_array *a,
+		     bool quiet)
 {
-	a->memory = aligned_alloc(ALIGN, (a->header.bytes / ALIGN + 1) * ALIGN);
+	size_t bytes = a->header.bytes, done = 0, got = 1;
+	struct progress progress;
+
+	a->memory = get_memory(bytes);
 	if (!a->memory)
 		return complain(EXIT_INPUT, "%s: no memory for %zu bytes", path,
-				a->header.bytes);
-	if (fseek(file, a->header.data, SEEK_SET) ||
-	    fread(a->memory, 1, a->header.bytes, file) != a->header.bytes)
-		return complain(EXIT_INPUT, "%s: %s", path, ferror(file) ?
-				strerror(errno) : "the file became shorter");
-	return EXIT_OK;
+				bytes);
+	if (fseek(file, a->header.data, SEEK_SET))
+		return complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
+	progress_begin(&progress, "reading", !quiet);
+	while (done < bytes && got) {
+		got = fread((char *)a->memory + done, 1,
+			    bytes - done < CHUNK ? bytes - done : CHUNK, file);
+		done += got;
+		progress_bytes(&progress, done, bytes);
+	}
+	progress_end(&progress);
+	return done == bytes ? EXIT_OK :
+	       complain(EXIT_INPUT, "%s: %s", path, ferror(file) ?
+			strerror(errno) : "the file became shorter");
 }
 
 /* Column major: the strides of the transposed array, turned round */
@@ -67,7 +81,7 @@ static int make_tensor(const char *path, struct npy_array *a)
 	return EXIT_OK;
 }
 
-int npy_read(const char *path, struct npy_array *a)
+int npy_read(const char *path, struct npy_array *a, bool quiet)
 {
 	FILE *file = fopen(path, "rb");
 	int status;
@@ -77,7 +91,7 @@ int npy_read(const char *path, struct npy_array *a)
 		return complain(EXIT_INPUT, "%s: %s", path, strerror(errno));
 	status = read_head(path, file, &a->header);
 	if (!status)
-		status = read_data(path, file, a);
+		status = read_data(path, file, a, quiet);
 	if (!status)
 		status = make_tensor(path, a);
 	fclose(file);
@@ -138,16 +152,25 @@ static bool write_head(FILE *file, const struct tensordma_tensor *t,
 }
 
 static bool write_all(FILE *file, const struct tensordma_tensor *t,
-		      const char *descr)
+		      const char *descr, bool quiet)
 {
 	size_t bytes = tensordma_elements(t) * tensordma_dtype_bytes(t->dtype);
+	size_t done = 0, part;
+	struct progress progress;
+	bool ok = write_head(file, t, descr);
 
-	return write_head(file, t, descr) &&
-	       fwrite(t->data, 1, bytes, file) == bytes && !fflush(file);
+	progress_begin(&progress, "writing", !quiet);
+	for (; done < bytes && ok; done += part) {
+		part = bytes - done < CHUNK ? bytes - done : CHUNK;
+		ok = fwrite((char *)t->data + done, 1, part, file) == part;
+		progress_bytes(&progress, done + part, bytes);
+	}
+	progress_end(&progress);
+	return ok && !fflush(file);
 }
 
 int npy_write(const char *path, const struct tensordma_tensor *t,
-	      const char *descr)
+	      const char *descr, bool quiet)
 {
 	char *part;
 	FILE *file;
@@ -160,7 +183,7 @@ int npy_write(const char *path, const struct tensordma_tensor *t,
 	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	mask = umask(0);
 	umask(mask);
-	if (!file || !write_all(file, t, descr) || fchmod(fd, 0666 & ~mask) ||
+	if (!file || !write_all(file, t, descr, quiet) || fchmod(fd, 0666 & ~mask) ||
 	    rename(part, path)) {
 		status = complain(EXIT_OUTPUT, "%s: %s", path,
 				  strerror(errno));

@@ -44,14 +44,17 @@ struct npy_array {
 	void *memory;
 };
 
-/* EXIT_OK, or a status, with the message on standard error */
-int npy_read(const char *path, struct npy_array *array);
+/*
+ * EXIT_OK, or a status, with the message on standard error. @quiet: no progress
+ * even on a terminal
+ */
+int npy_read(const char *path, struct npy_array *array, bool quiet);
 void npy_free(struct npy_array *array);
 /*
  * Write a row major tensor. The file appears when it is complete, or not at
  * all. @descr NULL: by the tensor's format.
  */
 int npy_write(const char *path, const struct tensordma_tensor *t,
-	      const char *descr);
+	      const char *descr, bool quiet);
 
 #endif /* TDMA_NPY_H */

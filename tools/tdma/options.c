@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "tool.h"
 
 enum { OPTION_FIDELITY = 0x100, OPTION_CONFIG, OPTION_JSON, OPTION_DRY_RUN };
 
 #define CONFIG_BYTES	65536
+#define HUGE_BYTES	(2UL << 20)
+#define SMALL_ALIGN	64
 
 static const struct argp_option option_list[] = {
 	{ "backend", 'b', "sim|PATH", 0,
@@ -101,6 +104,23 @@ int add_properties(struct options *o, const char *list)
 		o->properties[o->property_count++] = word;
 	}
 	return EXIT_OK;
+}
+
+void *get_memory(size_t bytes)
+{
+	size_t align = bytes < HUGE_BYTES ? SMALL_ALIGN : HUGE_BYTES;
+	void *memory;
+
+	if (bytes > SIZE_MAX - 2 * align)
+		return NULL;
+	bytes = (bytes / align + 1) * align;
+	memory = aligned_alloc(align, bytes);
+	if (!memory)
+		return NULL;
+	if (align == HUGE_BYTES)
+		madvise(memory, bytes, MADV_HUGEPAGE);
+	memset(memory, 0, bytes);
+	return memory;
 }
 
 int read_file(const char *path, size_t most, char **text, size_t *length)

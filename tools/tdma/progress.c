@@ -6,7 +6,7 @@
 
 #include "progress.h"
 
-#define WIDTH		40
+#define WIDTH		30
 /* Short work ends without a line; a line lasts for a moment. */
 #define FIRST_NS	200000000
 #define EVERY_NS	50000000
@@ -19,9 +19,10 @@ static int64_t now(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-void progress_begin(struct progress *p, bool wanted)
+void progress_begin(struct progress *p, const char *what, bool wanted)
 {
 	*p = (struct progress) {
+		.what = what,
 		.shown = wanted && isatty(STDERR_FILENO),
 		.start_ns = now(),
 	};
@@ -32,24 +33,22 @@ double progress_seconds(const struct progress *p)
 	return (now() - p->start_ns) * 1e-9;
 }
 
-static void draw(const struct progress *p, const struct tensordma_status *s)
+static void draw(const struct progress *p, uint64_t done, uint64_t total)
 {
-	double part = s->bytes_total ? (double)s->bytes_done / s->bytes_total :
-				       1;
+	double part = total ? (double)done / total : 1;
 	int full = part * WIDTH;
 
-	fprintf(stderr, "\r[");
+	fprintf(stderr, "\r%s [", p->what);
 	for (int i = 0; i < WIDTH; i++)
 		fputc(i < full ? '=' : i == full ? '>' : ' ', stderr);
 	fprintf(stderr, "] %3d %%  %.2f of %.2f GB  %.2f GB/s ",
-		(int)(part * 100), s->bytes_done * 1e-9, s->bytes_total * 1e-9,
-		s->bytes_done * 1e-9 / progress_seconds(p));
+		(int)(part * 100), done * 1e-9, total * 1e-9,
+		done * 1e-9 / progress_seconds(p));
 	fflush(stderr);
 }
 
-void progress_update(void *progress, const struct tensordma_status *status)
+void progress_bytes(struct progress *p, uint64_t done, uint64_t total)
 {
-	struct progress *p = progress;
 	int64_t t;
 
 	if (!p->shown)
@@ -59,7 +58,12 @@ void progress_update(void *progress, const struct tensordma_status *status)
 		return;
 	p->last_ns = t;
 	p->drawn = true;
-	draw(p, status);
+	draw(p, done, total);
+}
+
+void progress_update(void *progress, const struct tensordma_status *status)
+{
+	progress_bytes(progress, status->bytes_done, status->bytes_total);
 }
 
 void progress_end(struct progress *p)

@@ -6,13 +6,16 @@
 #include "tensordma.h"
 
 struct progress {
+	const char *what;
 	bool shown;		/* on a terminal, and wanted */
 	bool drawn;
 	int64_t start_ns;
 	int64_t last_ns;
 };
 
-void progress_begin(struct progress *p, bool wanted);
+/* @what: one word for what goes on, "moving" */
+void progress_begin(struct progress *p, const char *what, bool wanted);
+void progress_bytes(struct progress *p, uint64_t done, uint64_t total);
 /* A tensordma_progress_fn */
 void progress_update(void *progress, const struct tensordma_status *status);
 /* Remove the line. */

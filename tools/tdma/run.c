@@ -58,7 +58,7 @@ static int load(struct run *r, const struct job_buffer *b, void **data,
 		size_t *bytes)
 {
 	struct npy_array array;
-	int status = npy_read(b->input, &array);
+	int status = npy_read(b->input, &array, r->work->options.quiet);
 
 	if (status)
 		return status;
@@ -112,7 +112,7 @@ static int add_desc(struct run *r, size_t number)
 
 /* A buffer as bytes: a .npy file of them, or nothing but them */
 static int write_buffer(const struct job_buffer *b,
-			const struct tensordma_memory *memory)
+			const struct tensordma_memory *memory, bool quiet)
 {
 	const int64_t shape = memory->length;
 	size_t length = strlen(b->output);
@@ -125,7 +125,7 @@ static int write_buffer(const struct job_buffer *b,
 		tensordma_dtype_parse("u8", &u8);
 		tensordma_tensor_init(&t, memory->data, u8, 1, &shape, NULL,
 				      NULL);
-		return npy_write(b->output, &t, NULL);
+		return npy_write(b->output, &t, NULL, quiet);
 	}
 	file = fopen(b->output, "wb");
 	ok = file && fwrite(memory->data, 1, memory->length, file) ==
@@ -144,7 +144,8 @@ static int commit(struct work *work)
 	for (int i = 0; i < r->job.buffer_count && !status; i++)
 		if (r->job.buffers[i].output)
 			status = write_buffer(&r->job.buffers[i],
-					      &r->memory[i]);
+					      &r->memory[i],
+					      work->options.quiet);
 	return status;
 }
 

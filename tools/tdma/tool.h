@@ -60,6 +60,12 @@ bool parse_number(const char *text, int64_t *number);
 /* A shape as Python writes it, in static memory: "(3, 4)" */
 const char *shape_text(int ndim, const int64_t *shape);
 
+/*
+ * Zeroed memory, to be freed; what is large is there at once and in large pages,
+ * so that nobody measures page faults. NULL: none
+ */
+void *get_memory(size_t bytes);
+
 /* A whole file in memory, with a zero behind it; EXIT_OK or EXIT_INPUT */
 int read_file(const char *path, size_t most, char **text, size_t *length);
 

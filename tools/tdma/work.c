@@ -65,10 +65,10 @@ void *work_buffer(struct work *work, const char *name, size_t bytes)
 {
 	struct work_buffer *b = &work->buffers[work->buffer_count];
 
-	if (work->buffer_count == MOST_BUFFERS || bytes > SIZE_MAX - 64)
+	if (work->buffer_count == MOST_BUFFERS)
 		return NULL;
 	b->name = strdup(name);
-	b->data = calloc(1, bytes + 64);
+	b->data = get_memory(bytes);
 	b->bytes = bytes;
 	if (!b->name || !b->data) {
 		free(b->name);
@@ -111,7 +111,7 @@ int work_run(struct work *work, struct tensordma_status *status)
 	struct progress progress;
 	int ret;
 
-	progress_begin(&progress, !work->options.quiet);
+	progress_begin(&progress, "moving ", !work->options.quiet);
 	ret = tensordma_submit(work->machine, work->plan,
 			       progress.shown ? progress_update : NULL,
 			       &progress, &job, &err);
@@ -178,7 +178,7 @@ int work_do(struct work *work)
 
 	if (tensordma_plan_check(work->plan, &err))
 		return failed(work, &err, EXIT_REFUSED);
-	progress_begin(&clock, false);
+	progress_begin(&clock, "", false);
 	if (!work->options.dry_run)
 		ret = work_run(work, &status);
 	if (ret)

@@ -574,7 +574,7 @@ def test_progress(t):
     except OSError:
         pass
     os.close(leader)
-    bars = [line for line in seen.split(b"\r") if line.startswith(b"[")]
+    bars = [line for line in seen.split(b"\r") if line.startswith(b"moving")]
     check(len(set(bars)) > 2, "%d bars: %r" % (len(bars), seen[-200:]))
     done = subprocess.run(words, cwd=t.directory, check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
