@@ -117,9 +117,12 @@ static int im2col(struct tdl_operation *op, const struct tensordma_tensor *dst,
 					     out, op->err);
 	if (ret)
 		return ret;
-	memcpy(shape, (int64_t[]) { src->shape[0], out[0], out[1],
-				    p->kernel[0], p->kernel[1],
-				    src->shape[3] }, sizeof(shape));
+	shape[0] = src->shape[0];
+	shape[1] = out[0];
+	shape[2] = out[1];
+	shape[3] = p->kernel[0];
+	shape[4] = p->kernel[1];
+	shape[5] = src->shape[3];
 	ret = check_shape(dst, shape, 6, "the destination", op->err);
 	if (ret)
 		return ret;
@@ -191,9 +194,9 @@ int tensordma_tile_shape(const struct tensordma_tensor *t,
  * tensors, wherever they are; the axis of a dimension bounds the plain one.
  */
 static void wrap_blocks(struct tdl_nest *nest,
-		       const struct tensordma_tensor *plain,
-		       const struct tensordma_tensor *tiled,
-		       const int64_t *block, int side)
+			const struct tensordma_tensor *plain,
+			const struct tensordma_tensor *tiled,
+			const int64_t *block, int side)
 {
 	int inner = tiled->ndim;
 

@@ -70,7 +70,7 @@ complaints() {
 # files in the current directory, and have other rules for what is in tests/.
 prepare_style() {
 	mkdir -p "$STYLE/tests" "$STYLE/hw" "$STYLE/include"
-	ln -sfn "$TDMA_TOP"/{driver,uapi,selftests} "$STYLE"
+	ln -sfn "$TDMA_TOP"/{driver,uapi,selftests,tools} "$STYLE"
 	ln -sfn "$TDMA_TOP/qemu-device/qtest" "$STYLE/tests/qtest"
 	ln -sfn "$TDMA_TOP/qemu-device/hw" "$STYLE/hw/tensordma"
 	ln -sfn "$TDMA_TOP/qemu-device/core" "$STYLE/hw/tensordma-core"
@@ -151,6 +151,8 @@ main() {
 		on_files kernel_style 100 -- 'uapi/*.h'
 	tap_test "checkpatch --strict: selftests" \
 		on_files kernel_style 100 -- 'selftests/*.[ch]'
+	tap_test "checkpatch --strict: tools" \
+		on_files kernel_style 100 -- 'tools/*.[ch]'
 	tap_test "QEMU's checkpatch: device" qemu_style
 	tap_test "kernel-doc" on_files kernel_doc -- 'driver/*.[ch]' 'uapi/*.h'
 	tap_test "driver: W=1 and sparse, warnings are errors" \

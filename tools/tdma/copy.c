@@ -550,7 +550,7 @@ static int im2col(struct copy *c, const struct step *s)
 	const int64_t *in = c->view.shape;
 	struct tensordma_tensor dst;
 	struct tensordma_error err;
-	int64_t out[2];
+	int64_t out[2], shape[6];
 	int status;
 
 	if (!parse_window(s->text, &p))
@@ -559,9 +559,13 @@ static int im2col(struct copy *c, const struct step *s)
 		return bad_step(s, "an image has dimensions (N, H, W, C)");
 	if (tensordma_im2col_shape(&p, in[1], in[2], out, &err))
 		return refused(s, &err);
-	status = make_room(c, 6, (int64_t[]) { in[0], out[0], out[1],
-					       p.kernel[0], p.kernel[1],
-					       in[3] }, &dst);
+	shape[0] = in[0];
+	shape[1] = out[0];
+	shape[2] = out[1];
+	shape[3] = p.kernel[0];
+	shape[4] = p.kernel[1];
+	shape[5] = in[3];
+	status = make_room(c, 6, shape, &dst);
 	if (status)
 		return status;
 	if (tensordma_plan_im2col(c->work->plan, &dst, &c->view, &p, &err))

@@ -227,10 +227,10 @@ static json_t *desc_json(const struct work *work, size_t index,
 
 static json_t *descs_json(const struct work *work, const struct collector *c)
 {
+	size_t count = tensordma_plan_count(work->plan);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < c->desc_count &&
-			   i < tensordma_plan_count(work->plan); i++)
+	for (size_t i = 0; i < c->desc_count && i < count; i++)
 		json_array_append_new(list, desc_json(work, i, &c->descs[i]));
 	return list;
 }

@@ -243,9 +243,10 @@ static void im2col_round(struct tensordma *m, struct buffers *b)
 		p.pad_after[i] = rng_below(&rng, 3);
 	}
 	if (!tensordma_im2col_shape(&p, shape[1], shape[2], out, NULL)) {
-		memcpy(cols, (int64_t[]) { shape[0], out[0], out[1],
-					   p.kernel[0], p.kernel[1], shape[3] },
-		       sizeof(cols));
+		const int64_t windows[] = { shape[0], out[0], out[1],
+			p.kernel[0], p.kernel[1], shape[3] };
+
+		memcpy(cols, windows, sizeof(cols));
 		if (random_view(&rng, b->src, dtype, 4, shape, &src) &&
 		    random_view(&rng, b->dst, dtype, 6, cols, &dst)) {
 			expect_im2col(b, &dst, &src, &p);
