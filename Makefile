@@ -24,7 +24,10 @@ help: ## this list (the default)
 	@echo "  KDIR= KERNEL=     build tree and image of another guest kernel"
 	@echo "  QEMU_SRC= QEMU=   another QEMU source tree, or a ready binary with the device"
 	@echo "  TENSORDMA_CACHE=  where QEMU and kernel files are kept (~/.cache/tensordma)"
+	@echo "  DRIVER_OPTS=...   module parameters, e.g. hang_timeout_ms=500"
+	@echo "  GUEST_TIMEOUT=N   seconds a boot of the guest may take (600)"
 	@echo "  JOBS=N            parallel compilations"
+	@echo "  CHECK_JOBS=N      check: suites that run at the same time (2)"
 
 setup: ## install what is missing, build QEMU with the device
 	@$(TOOLS)/setup/setup.sh all
@@ -78,6 +81,9 @@ distclean: clean ## also remove the cache
 	@. $(TOOLS)/lib.sh && echo "rm -rf $$TDMA_CACHE" && rm -rf "$$TDMA_CACHE"
 
 distclean: SHELL := /bin/bash
+
+.DEFAULT:
+	@echo "tensordma: there is no target $@; make help lists them" >&2; exit 2
 
 .PHONY: help setup setup-base guest modules run shell tools tdma check \
 	check-debug run_tests lint bench bench-guest clean distclean

@@ -558,5 +558,5 @@ void tdma_file_show(struct tdma_file *file, struct seq_file *seq)
 	seq_printf(seq, "tensordma-buffers:\t%lu\n", buffers);
 	seq_printf(seq, "tensordma-buffer-bytes:\t%llu\n", bytes);
 	seq_printf(seq, "tensordma-jobs-submitted:\t%llu\n", submitted);
-	seq_printf(seq, "tensordma-jobs-held:\t%u\n", jobs);
+	seq_printf(seq, "tensordma-jobs-kept:\t%u\n", jobs);
 }

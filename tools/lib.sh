@@ -32,6 +32,10 @@ die() {
 	exit 1
 }
 
+case $TDMA_JOBS in
+*[!0-9]* | 0) die "JOBS=$TDMA_JOBS is no number of compilations." ;;
+esac
+
 elapsed() {
 	printf '%dm%02ds' $(($1 / 60)) $(($1 % 60))
 }

@@ -24,7 +24,12 @@ set -euo pipefail
 # shellcheck source=tools/setup/kernel-paths.sh
 . "$TDMA_TOP/tools/setup/kernel-paths.sh"
 
-JOB=${1:?usage: boot.sh JOB [VARIABLE=VALUE...]}
+JOBS_DIR=$TDMA_TOP/tools/guest/jobs
+
+[ -f "$JOBS_DIR/${1:-}" ] ||
+	die "${1:+no job is called $1. }usage: boot.sh JOB [VARIABLE=VALUE...]" \
+		"Jobs: $(cd "$JOBS_DIR" && echo *)"
+JOB=$1
 shift
 DIR=$TDMA_BUILD/guest/${GUEST_NAME:-$JOB}
 QEMU=${QEMU:-$TDMA_BUILD/qemu/qemu-system-x86_64}
@@ -171,6 +176,10 @@ main() {
 	local rc=0
 
 	[ -x "$QEMU" ] || die "no QEMU at $QEMU." "Run: make setup"
+	[ "${DEVICE_OPTS:-}" = none ] ||
+		"$QEMU" -device help 2>/dev/null | grep '"tensordma"' >/dev/null ||
+		die "$QEMU is no QEMU with the device tensordma." \
+			"Unset QEMU= and run: make setup"
 	check_firmware
 	[ -r "$INITRD" ] || die "no initramfs at $INITRD." "Run: make guest"
 	rm -rf "$DIR"

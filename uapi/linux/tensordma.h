@@ -31,7 +31,8 @@
  * until the device is done with the file's memory.
  *
  * poll() reports POLLIN if a completion can be taken, POLLOUT if a job would
- * find room, POLLERR and POLLHUP where ioctls fail with ENODEV.
+ * find room, POLLERR and POLLHUP where ioctls fail with ENODEV. Jobs of a user
+ * queue are not among them.
  */
 #ifndef _LINUX_TENSORDMA_H
 #define _LINUX_TENSORDMA_H
@@ -336,8 +337,9 @@ struct tdma_wait_many {
  * @fd: an eventfd, or -1 for none. It replaces the one of an earlier call
  * @reserved: zero
  *
- * From now on 1 is added to the eventfd's counter for each job of the file
- * that is over, however it ended.
+ * From now on 1 is added to the eventfd's counter for each job of
+ * TDMA_IOC_SUBMIT that is over, however it ended; the user queue has an eventfd
+ * of its own.
  *
  * Errors: EBADF or EINVAL if @fd is no eventfd.
  */
