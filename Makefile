@@ -47,7 +47,8 @@ run: guest ## boot the guest, run a real tensor job, bring its image out
 shell: guest ## boot the guest to an interactive shell
 	@$(TOOLS)/guest/boot.sh shell
 
-tools: setup-base ## the tdma command, for the host (build/tools/tdma)
+tools: ## the tdma command, for the host (build/tools/tdma)
+	@$(TOOLS)/setup/packages.sh base
 	@$(TOOLS)/guest/build.sh tools
 
 tdma: guest ## one line of the tdma command in a guest: ARGS=, files of TDMA_DIR=

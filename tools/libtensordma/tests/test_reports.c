@@ -622,6 +622,38 @@ static void test_progress(void **state)
 	free(to);
 }
 
+/* Who never sleeps gets there, too. */
+static void test_poll(void **state)
+{
+	const size_t bytes = 16 << 20;
+	unsigned char *from = malloc(bytes), *to = malloc(bytes);
+	struct tensordma_plan *plan = tensordma_plan_new(machine);
+	struct tensordma_tensor src, dst;
+	struct tensordma_status status;
+	struct tensordma_job *job;
+	unsigned int polls = 0;
+
+	(void)state;
+	memset(from, 0xa5, bytes);
+	memset(to, 0, bytes);
+	tensor(&src, from, "u8", DIMS(16 << 20), NULL);
+	tensor(&dst, to, "u8", DIMS(16 << 20), NULL);
+	OK(tensordma_plan_copy(plan, &dst, &src, err));
+	OK(tensordma_submit(machine, plan, NULL, NULL, &job, err));
+	tensordma_job_status(job, &status);
+	assert_false(status.over);
+	while (tensordma_poll(machine, 0))
+		polls++;
+	assert_true(polls > 1);
+	tensordma_job_status(job, &status);
+	assert_true(status.over);
+	assert_memory_equal(from, to, bytes);
+	tensordma_job_free(job);
+	tensordma_plan_free(plan);
+	free(from);
+	free(to);
+}
+
 /* DLPack, with layouts of its own specification */
 struct tensor_0 {
 	void *data;
@@ -795,6 +827,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_refused_descriptor),
 		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_poll),
 		cmocka_unit_test(test_dlpack),
 		cmocka_unit_test(test_dtypes),
 		cmocka_unit_test(test_properties),
