@@ -16,6 +16,7 @@
 #include "tdma_slow.h"
 
 #define SLOW_MS		400
+#define MODULE_USERS	"/sys/module/tensordma/refcnt"
 #define FENCE_LIMIT	"/sys/module/tensordma/parameters/fence_timeout_ms"
 
 FIXTURE(async)
@@ -436,17 +437,18 @@ TEST_F(async, closed_while_held)
 	EXPECT_EQ(0, fence_status(first.out_fence));
 }
 
-static int read_limit(void)
+/* What a file of sysfs says, or -1 */
+static long read_number(const char *path)
 {
-	FILE *file = fopen(FENCE_LIMIT, "r");
-	int ms = -1;
+	FILE *file = fopen(path, "r");
+	long number = -1;
 
 	if (!file)
 		return -1;
-	if (fscanf(file, "%d", &ms) != 1)
-		ms = -1;
+	if (fscanf(file, "%ld", &number) != 1)
+		number = -1;
 	fclose(file);
-	return ms;
+	return number;
 }
 
 static bool write_limit(int ms)
@@ -466,7 +468,7 @@ TEST_F(async, fence_limit)
 	struct tdma_desc d[2] = { endless_desc(self), nop };
 	struct tdma_submit ahead, arg;
 	struct tdma_record rec;
-	int limit = read_limit();
+	int limit = read_number(FENCE_LIMIT);
 
 	if (getuid())
 		SKIP(return, "needs root to shorten the time");
@@ -497,7 +499,7 @@ TEST_F(async, fence_limit_behind_a_full_ring)
 {
 	struct tdma_desc endless = endless_desc(self);
 	struct tdma_submit ahead, arg;
-	int limit = read_limit();
+	int limit = read_number(FENCE_LIMIT);
 	struct tdma_record rec;
 
 	if (getuid())
@@ -518,19 +520,6 @@ TEST_F(async, fence_limit_behind_a_full_ring)
 	EXPECT_EQ(0, tdma_wait(self->other, arg.first_job, 0, &rec));
 }
 
-static long module_users(void)
-{
-	FILE *file = fopen("/sys/module/tensordma/refcnt", "r");
-	long users = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &users) != 1)
-		users = -1;
-	fclose(file);
-	return users;
-}
-
 /* The driver's code is there for as long as somebody may ask a fence. */
 TEST_F(async, fence_keeps_the_module)
 {
@@ -539,12 +528,12 @@ TEST_F(async, fence_keeps_the_module)
 
 	ASSERT_EQ(0, submit(self->fd, &nop, 1, TDMA_SUBMIT_OUT_FENCE, 0, &arg));
 	ASSERT_TRUE(fence_wait(arg.out_fence, TDMA_PATIENCE_MS));
-	with = module_users();
+	with = read_number(MODULE_USERS);
 	if (with < 0)
 		SKIP(return, "the driver is not a module that can be unloaded");
 	close(arg.out_fence);
 	for (int i = 0; i < 100; i++) {
-		without = module_users();
+		without = read_number(MODULE_USERS);
 		if (without < with)
 			break;
 		usleep(20000);

@@ -373,6 +373,53 @@ static void test_pause(void **state)
     }
 }
 
+/*
+ * A bad response to a write of the fill pattern: nothing is read for it, so that
+ * the source may be far behind. The descriptor ends there.
+ */
+static void test_bad_response_to_padding(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        struct tdma_properties p = random_properties();
+        struct tdma_desc d = rig_copy(ELEMENTS, SIZE);
+        unsigned inside = test_random() % ELEMENTS;
+        unsigned element = inside + test_random() % (ELEMENTS - inside);
+        struct tdma_desc_ext e = {
+            .version = 1, .naxes = 1, .fill_bytes = 1,
+            .axis_side = { TDMA_SRC }, .axis_extent = { inside },
+            .src_axis = { 1 }, .src_coef = { 1 },
+        };
+        const struct tdma_record *r;
+        struct rig *rig;
+
+        p.host_bandwidth = 1 + test_random() % 2;
+        rig = rig_new(&p);
+        for (unsigned k = 0; k < ELEMENTS * SIZE; k++) {
+            rig->hbm[k] = 1 + test_random() % 254;
+        }
+        d.flags |= TDMA_DESC_EXT;
+        d.fill[0] = 0xff;
+        inject(rig, i % 2 ? TDMA_INJECT_UNKNOWN_ID : TDMA_INJECT_DUPLICATE_ID,
+               TDMA_DST, element);
+        rig_submit(rig, 0, &d, &e);
+        rig_run(rig);
+        r = rig_record(rig, 0, 0);
+        assert_int_equal(r->status, TDMA_STATUS_BAD_RESPONSE);
+        assert_true(r->dst_done <= element);
+        assert_int_equal(r->src_done, r->dst_done);
+        for (unsigned k = 0; k < ELEMENTS; k++) {
+            const uint8_t *to = rig->hbm + HALF + k * SIZE;
+
+            assert_memory_equal(to, k >= r->dst_done ? (void *)"\0\0\0\0" :
+                                k < inside ? (void *)(rig->hbm + k * SIZE) :
+                                (void *)"\377\377\377\377", SIZE);
+        }
+        expect_healthy(rig);
+        rig_free(rig);
+    }
+}
+
 /* A bad response to a job that is just stepping aside is not forgotten. */
 static void test_bad_response_while_pausing(void **state)
 {
@@ -508,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_no_request_no_error),
         cmocka_unit_test(test_off_by_default),
         cmocka_unit_test(test_pause),
+        cmocka_unit_test(test_bad_response_to_padding),
         cmocka_unit_test(test_bad_response_while_pausing),
         cmocka_unit_test(test_pause_holds_its_own_queue),
         cmocka_unit_test(test_abort),

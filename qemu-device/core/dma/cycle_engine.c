@@ -303,28 +303,44 @@ static void commit(struct cycle_engine *e)
     }
 }
 
+/* Elements before which everything has been issued. */
+static uint64_t issued(const struct tdma_flight *f)
+{
+    uint64_t n = f->job->elements;
+
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        if (f->has_side[s] && f->side[s].issued < n) {
+            n = f->side[s].issued;
+        }
+    }
+    return n;
+}
+
 /*
  * A response on @side that fits no request; @id is that of the response before
  * it, or of the oldest request if there was none in this cycle. The element
  * that had this ID takes the blame: the descriptor ends before it, since it has
- * not been committed yet (see cycle_commit.h), or where it is stepping aside.
+ * not been committed yet (see cycle_commit.h). Earlier if the other side has not
+ * come so far, which happens if that has nothing to pair with it; and where the
+ * descriptor was stepping aside.
  */
 static void bad_response(struct cycle_engine *e, unsigned side, unsigned id)
 {
     const struct tdma_slot *slot = &e->memory.slot[side][id];
     struct tdma_flight *f = &e->flight[slot->flight];
-    uint64_t issued = f->side[side].issued, element;
+    uint64_t sent = f->side[side].issued, element, limit;
 
     bool ending = f->dead && f->status != TDMA_STATUS_PENDING;
 
-    if (!f->job || ending || issued == f->start) {
+    if (!f->job || ending || sent == f->start) {
         return;
     }
     /* the slot has the low bits only */
-    element = issued - (uint32_t)((uint32_t)issued - slot->element);
+    element = sent - (uint32_t)((uint32_t)sent - slot->element);
+    limit = issued(f) < f->limit ? issued(f) : f->limit;
     tdma_job_fault(f->job, side, slot->address);
     kill_flight(e, f, TDMA_STATUS_BAD_RESPONSE,
-                element < f->limit ? element : f->limit);
+                element < limit ? element : limit);
 }
 
 static void respond(struct cycle_engine *e, unsigned side)
@@ -648,19 +664,6 @@ static bool cycle_run(struct tdma_engine *engine, struct tdma_budget *budget)
 static uint64_t cycle_now(struct tdma_engine *engine)
 {
     return to_cycle(engine)->memory.now;
-}
-
-/* Elements before which everything has been issued. */
-static uint64_t issued(const struct tdma_flight *f)
-{
-    uint64_t n = f->job->elements;
-
-    for (unsigned s = 0; s < TDMA_SIDES; s++) {
-        if (f->has_side[s] && f->side[s].issued < n) {
-            n = f->side[s].issued;
-        }
-    }
-    return n;
 }
 
 /*
