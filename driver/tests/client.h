@@ -66,11 +66,13 @@ struct outcome {
  * @name: what it is about
  * @run: true if it has passed
  * @injects: needs a device that injects errors
+ * @resets: resets the device, and with it whoever else uses it
  */
 struct client_test {
 	const char *name;
 	bool (*run)(struct client *c);
 	bool injects;
+	bool resets;
 };
 
 #define EXPECT(condition)						\

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/delay.h>
+#include <linux/pci.h>
 #include <linux/tensordma_regs.h>
 
 #include "client.h"
@@ -132,8 +133,29 @@ static bool paused(struct client *c)
 	return good;
 }
 
+/* A pause outlives all else, too. */
+static bool paused_through_reset(struct client *c)
+{
+	struct step step;
+
+	client_fill(c);
+	EXPECT(client_pause(c));
+	EXPECT(!pci_reset_function(to_pci_dev(c->dev)));
+	EXPECT(start(c, &step, 8192, 4096));
+	msleep(SHORT_MS);
+	EXPECT(client_status(c, step.cookie) == DMA_PAUSED);
+	EXPECT(client_equal(c));
+	EXPECT(!dmaengine_resume(c->chan));
+	EXPECT(client_wait(&step.outcome));
+	EXPECT(step.outcome.result.result == DMA_TRANS_NOERROR);
+	memcpy(c->want + 8192, c->src + 8192, 4096);
+	EXPECT(client_equal(c));
+	return true;
+}
+
 const struct client_test hang_tests[] = {
 	{ "hang: recovered", recovered, true },
 	{ "hang: paused", paused, true },
+	{ "hang: paused through a reset", paused_through_reset, .resets = true },
 	{ }
 };

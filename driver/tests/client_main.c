@@ -22,6 +22,10 @@ static unsigned int seed;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "of the random numbers (default: another one each time)");
 
+static bool resets;
+module_param(resets, bool, 0444);
+MODULE_PARM_DESC(resets, "run the tests that reset the device, instead of the others");
+
 static const struct client_test *const groups[] = {
 	interleaved_tests, tensor_tests, cyclic_tests, error_tests,
 	control_tests, reuse_tests, hang_tests,
@@ -34,7 +38,7 @@ static unsigned int count_tests(void)
 
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		for (test = groups[i]; test->name; test++)
-			count++;
+			count += test->resets == resets;
 	return count;
 }
 
@@ -68,7 +72,8 @@ static bool run_tests(struct client *c)
 	prandom_seed_state(&c->random, seed);
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		for (test = groups[i]; test->name; test++)
-			good &= run_test(c, test, ++number);
+			if (test->resets == resets)
+				good &= run_test(c, test, ++number);
 	return good;
 }
 

@@ -103,6 +103,8 @@ PROVOKED_FAULTS = (r"DMAR: DRHD: handling fault status reg",
 # number looks it up in the next map (iotlb_to_section).
 MAP_TESTS = ("tdma_lifecycle", "tdma_stress")
 ONE_THREAD = "tcg,thread=single"
+# The in-kernel client has tests of that kind as well.
+RESETS = {"CLIENT_OPTIONS": "resets=1"}
 # The same, where the root port's link does not come back after a reset.
 LOST_TESTS = ("tdma_lost",)
 LOST_LINK = {"ACCEL": ONE_THREAD, "ACPI_HOTPLUG": "on"}
@@ -120,7 +122,7 @@ def guests(context):
               tests=all_but(context, *MAP_TESTS, *LOST_TESTS), device=INJECT),
         Guest(context, "guest-events",
               "the device is reset, unbound, unplugged under load",
-              tests=MAP_TESTS + ("leaks",),
+              tests=MAP_TESTS + ("client", "leaks"), variables=RESETS,
               environment={"ACCEL": ONE_THREAD}),
         Guest(context, "guest-lost",
               "bus errors that the kernel does not recover from",
