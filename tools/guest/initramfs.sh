@@ -25,9 +25,13 @@ install_busybox() {
 
 # A program of the host with the libraries it needs.
 install_program() {
+	install -D "$1" "$ROOT/$1"
+	install_libraries "$1"
+}
+
+install_libraries() {
 	local library
 
-	install -D "$1" "$ROOT/$1"
 	for library in $(ldd "$1" | grep -o '/[^ ]*'); do
 		install -D "$library" "$ROOT/$library"
 	done
@@ -82,12 +86,21 @@ install_tests() {
 		cp -r "$TDMA_BUILD/kselftest" "$ROOT/kselftest"
 }
 
-# The command, and the table that it can replay; static.
+# The command, which is static, the table that it can replay, and the tests of the
+# library.
 install_tools() {
+	local test
+
 	[ -f "$TDMA_BUILD/tools/tdma" ] || return 0
 	install -s "$TDMA_BUILD/tools/tdma" "$ROOT/bin/tdma"
 	install -D -m 644 "$TDMA_TOP/selftests/cases/cases.tsv" \
 		"$ROOT/usr/share/tensordma/cases.tsv"
+	for test in "$TDMA_BUILD"/tools/lib/test_*; do
+		[ -x "$test" ] || continue
+		install_libraries "$test"
+		install -D -s "$test" \
+			"$ROOT/usr/lib/tensordma/$(basename "$test")"
+	done
 }
 
 # Pictures in a form that needs no library.

@@ -424,10 +424,25 @@ static void test_box_beyond_row(void **state)
 					 0x11 : 0xee);
 }
 
-/* FBGEMM 1186: strides beyond 2^31 elements; nothing is narrowed */
+/* A source stride of the plan's only descriptor */
+static int64_t stride_of_plan(const struct tensordma_plan *plan, int dim)
+{
+	const struct tdma_desc_ext *ext;
+	const struct tdma_desc *d;
+
+	assert_int_equal(tensordma_plan_count(plan), 1);
+	assert_int_equal(tensordma_plan_get(plan, 0, &d, &ext), 0);
+	return d->src_stride[dim];
+}
+
+/*
+ * FBGEMM 1186: strides beyond 2^31 elements; nothing is narrowed. A device would
+ * pin all that is between the rows: there the plan has to do.
+ */
 static void test_far_rows(void **state)
 {
 	const int64_t stride = (1LL << 31) + 64;
+	struct tensordma_plan *plan = tensordma_plan_new(machine);
 	size_t bytes = (stride + 64) * 4;
 	uint32_t *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -436,18 +451,22 @@ static void test_far_rows(void **state)
 	uint32_t to[2][4];
 
 	(void)state;
-	if (getenv("TENSORDMA_BACKEND"))
-		skip();		/* a device pins all of it */
 	assert_ptr_not_equal(table, MAP_FAILED);
-	for (int i = 0; i < 4; i++) {
-		table[i] = i;
-		table[stride + i] = 100 + i;
-	}
 	tensor(&src, table, "u32", DIMS(2, 4), STRIDES(stride, 1));
 	tensor(&dst, to, "u32", DIMS(2, 4), NULL);
-	move(&dst, &src);
-	for (int i = 0; i < 8; i++)
-		assert_int_equal(to[i / 4][i % 4], i / 4 * 100 + i % 4);
+	OK(tensordma_plan_copy(plan, &dst, &src, err));
+	OK(tensordma_plan_check(plan, err));
+	assert_int_equal(stride_of_plan(plan, 0), stride * 4);
+	if (!getenv("TENSORDMA_BACKEND")) {
+		for (int i = 0; i < 4; i++) {
+			table[i] = i;
+			table[stride + i] = 100 + i;
+		}
+		OK(tensordma_run(machine, plan, NULL, err));
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(to[i / 4][i % 4], i / 4 * 100 + i % 4);
+	}
+	tensordma_plan_free(plan);
 	munmap(table, bytes);
 }
 
@@ -644,7 +663,8 @@ static void test_poll(void **state)
 	assert_false(status.over);
 	while (tensordma_poll(machine, 0))
 		polls++;
-	assert_true(polls > 1);
+	/* A device goes on by itself. */
+	assert_true(polls > 1 || getenv("TENSORDMA_BACKEND"));
 	tensordma_job_status(job, &status);
 	assert_true(status.over);
 	assert_memory_equal(from, to, bytes);
