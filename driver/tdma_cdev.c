@@ -78,7 +78,7 @@ static int tdma_ioc_query(struct tdma_call *call)
 		.uapi_version = TDMA_UAPI_VERSION,
 		/* what this interface does not offer is not there */
 		.features = hw->features & ~TDMA_FEATURE_SYNC_FLAGS,
-		.max_dims = hw->dims,
+		.max_dims = TDMA_MAX_DIMS,
 		.max_elem_bytes = TDMA_MAX_ELEM_BYTES,
 		.max_jobs = TDMA_FILE_MAX_JOBS,
 		.opcodes = hw->opcodes,
@@ -89,6 +89,7 @@ static int tdma_ioc_query(struct tdma_call *call)
 		.max_buffers = file->ctx.count - 1,
 		.hbm_bytes = hw->hbm_size,
 		.reset_generation = tdma_hw_generation(hw),
+		.queue_dims = hw->dims,
 	};
 	tdma_file_end(file);
 	return 0;
@@ -356,7 +357,8 @@ struct tdma_op {
 	}
 
 static const struct tdma_op tdma_ops[] = {
-	TDMA_OP(TDMA_IOC_QUERY, tdma_ioc_query, tdma_query, reserved, true),
+	TDMA_OP(TDMA_IOC_QUERY, tdma_ioc_query, tdma_query, queue_dims,
+		true),
 	TDMA_OP(TDMA_IOC_BUF_PIN, tdma_ioc_buf_pin, tdma_buf_pin, reserved,
 		true),
 	TDMA_OP(TDMA_IOC_BUF_ALLOC, tdma_ioc_buf_alloc, tdma_buf_alloc,

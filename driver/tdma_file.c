@@ -18,6 +18,7 @@
 #include "tdma_file.h"
 #include "tdma_held.h"
 #include "tdma_outfence.h"
+#include "tdma_split.h"
 #include "tdma_userq.h"
 
 /* ---- the queue's view of the file; called with the queue's lock held ---- */
@@ -29,6 +30,15 @@ static void tdma_file_job_done(struct tdma_queue *queue, struct tdma_job *job)
 						  job);
 	unsigned int i;
 
+	if (fjob->split && !tdma_split_over(fjob->split, &job->record)) {
+		tdma_held_poke(file);
+		return;
+	}
+	if (fjob->held) {
+		/* A part was not the last, but it did not end well. */
+		list_del(&fjob->node);
+		fjob->held = false;
+	}
 	for (i = 0; i < TDMA_DESC_SIDES; i++)
 		if (fjob->buffers[i])
 			tdma_buffer_put_atomic(fjob->buffers[i]);
@@ -221,8 +231,7 @@ static void tdma_file_free_jobs(struct tdma_file *file)
 	struct tdma_file_job *job, *next;
 
 	list_for_each_entry_safe(job, next, &file->done, node) {
-		kfree(job->slots);
-		kfree(job);
+		tdma_file_job_free(job);
 	}
 }
 
@@ -366,6 +375,42 @@ struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number)
 		if (job->number == number)
 			return job;
 	return NULL;
+}
+
+/**
+ * tdma_file_job_progress - how far a job has come that is not over
+ * @file: the file; the lock of its queue is held
+ * @job: the job
+ * @record: filled in; status PENDING, without a fault
+ *
+ * Return: false if it has not begun.
+ */
+bool tdma_file_job_progress(const struct tdma_file *file,
+			    const struct tdma_file_job *job,
+			    struct tdma_record *record)
+{
+	const struct tdma_split *split = job->split;
+
+	if (job->held && (!split || split->first))
+		return false;
+	if (!split || split->running)
+		tdma_queue_progress(&file->queue, &job->job, record);
+	else
+		*record = (struct tdma_record) { .tag = split->desc.tag };
+	if (split)
+		tdma_split_add(record, &split->sum);
+	return true;
+}
+
+/**
+ * tdma_file_job_free - free a job and what it was made of
+ * @job: the job, over or never queued
+ */
+void tdma_file_job_free(struct tdma_file_job *job)
+{
+	kfree(job->slots);
+	kfree(job->split);
+	kfree(job);
 }
 
 /**

@@ -23,6 +23,7 @@ struct dma_buf;
 struct eventfd_ctx;
 struct seq_file;
 struct sync_file;
+struct tdma_split;
 struct tdma_device;
 struct tdma_user_queue;
 
@@ -43,6 +44,8 @@ struct tdma_user_queue;
  * @timed: @since is valid
  * @since: when it began to wait for nothing but the queue, in jiffies
  * @slots: descriptor and extension block while @held
+ * @split: its parts, if the device cannot take it at once, or NULL. It is
+ *	@held until the last part is in the ring
  * @in_fence: what it waits for, or NULL
  * @out_fence: what tells of its end, or NULL
  * @buffers: what it uses, until it is over
@@ -58,6 +61,7 @@ struct tdma_file_job {
 	bool timed;
 	unsigned long since;
 	struct tdma_desc *slots;
+	struct tdma_split *split;
 	struct dma_fence *in_fence;
 	struct dma_fence *out_fence;
 	struct tdma_buffer *buffers[TDMA_DESC_SIDES];
@@ -125,6 +129,10 @@ void tdma_file_end(struct tdma_file *file);
 bool tdma_file_full(const struct tdma_file *file, u32 slots);
 u32 tdma_file_job_key(const struct tdma_file *file, u64 number);
 struct tdma_file_job *tdma_file_find_job(struct tdma_file *file, u64 number);
+bool tdma_file_job_progress(const struct tdma_file *file,
+			    const struct tdma_file_job *job,
+			    struct tdma_record *record);
+void tdma_file_job_free(struct tdma_file_job *job);
 int tdma_file_set_eventfd(struct tdma_file *file, int fd);
 int tdma_file_set_priority(struct tdma_file *file, u32 priority);
 

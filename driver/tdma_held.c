@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Held jobs: accepted, but not yet in the ring because an in-fence is pending.
+ * Held jobs: accepted, but not yet in the ring because an in-fence is pending,
+ * or not all of it because the device takes it in parts.
  *
  * Jobs of a file run in order, so that those behind a held job are held, too.
- * A work item moves them into the ring: when the fence signals, when the ring
- * has room again, and when the queue has gone on or off.
+ * A work item moves them into the ring: when the fence signals, when a part is
+ * over, when the ring has room again, and when the queue has gone on or off.
  */
 #include <linux/dma-fence.h>
 #include <linux/jiffies.h>
@@ -14,6 +15,7 @@
 #include "tdma_file.h"
 #include "tdma_held.h"
 #include "tdma_outfence.h"
+#include "tdma_split.h"
 
 static void tdma_held_signalled(struct dma_fence *fence,
 				struct dma_fence_cb *cb)
@@ -23,6 +25,10 @@ static void tdma_held_signalled(struct dma_fence *fence,
 	queue_work(file->tdev->wq, &file->held_work);
 }
 
+/*
+ * The job whose turn it is, or NULL. While a part of it is in the ring it may
+ * end at any time; once none is, only who holds the file's lock can end it.
+ */
 static struct tdma_file_job *tdma_held_first(struct tdma_file *file)
 {
 	struct tdma_file_job *job;
@@ -30,6 +36,8 @@ static struct tdma_file_job *tdma_held_first(struct tdma_file *file)
 	spin_lock_irq(&file->queue.lock);
 	job = list_first_entry_or_null(&file->held, struct tdma_file_job,
 				       node);
+	if (job && job->split && job->split->running)
+		job = NULL;
 	spin_unlock_irq(&file->queue.lock);
 	return job;
 }
@@ -68,27 +76,40 @@ static int tdma_held_ready(struct tdma_file *file, struct tdma_file_job *job)
 	return status;
 }
 
-/* Returns false if the ring has no room now. */
+/* Put a job, or the next part of it, into the ring. True if that was all. */
+static bool tdma_held_push(struct tdma_file *file, struct tdma_file_job *job)
+{
+	struct tdma_desc_ext *ext = (struct tdma_desc_ext *)(job->slots + 1);
+	bool more = false;
+
+	if (job->split) {
+		more = tdma_split_next(job->split, job->slots, ext);
+		job->split->running = true;
+	}
+	if (!more) {
+		list_del(&job->node);
+		job->held = false;
+	}
+	tdma_outfence_start(job);
+	tdma_queue_push(&file->queue, &job->job, job->slots, ext);
+	tdma_queue_kick(&file->queue);
+	return !more;
+}
+
+/* Returns false if there is nothing to do before something happens. */
 static bool tdma_held_run(struct tdma_file *file, struct tdma_file_job *job)
 {
 	struct tdma_queue *queue = &file->queue;
-	struct tdma_desc *slots = job->slots;
+	struct tdma_desc *slots = NULL;
 	bool done = false;
 
 	spin_lock_irq(&queue->lock);
-	if (tdma_queue_room(queue) >= job->job.slots) {
-		list_del(&job->node);
-		job->held = false;
-		tdma_outfence_start(job);
-		tdma_queue_push(queue, &job->job, slots,
-				(const struct tdma_desc_ext *)(slots + 1));
-		tdma_queue_kick(queue);
-		job->slots = NULL;
-		done = true;
-	}
-	spin_unlock_irq(&queue->lock);
+	if (tdma_queue_room(queue) >= job->job.slots)
+		done = tdma_held_push(file, job);
 	if (done)
-		kfree(slots);
+		swap(slots, job->slots);
+	spin_unlock_irq(&queue->lock);
+	kfree(slots);
 	return done;
 }
 
@@ -150,11 +171,12 @@ void tdma_held_init(struct tdma_file *file)
  * @job: the job
  * @desc: its descriptor
  * @ext: its extension block; used if the descriptor says so
+ * @dims: dimensions of the device's descriptors; if it has more it is split
  *
  * Return: 0 or -ENOMEM.
  */
 int tdma_held_prepare(struct tdma_file_job *job, const struct tdma_desc *desc,
-		      const struct tdma_desc_ext *ext)
+		      const struct tdma_desc_ext *ext, u32 dims)
 {
 	job->job.slots = desc->flags & TDMA_DESC_EXT ? 2 : 1;
 	job->slots = kcalloc(2, sizeof(*desc), GFP_KERNEL_ACCOUNT);
@@ -163,6 +185,12 @@ int tdma_held_prepare(struct tdma_file_job *job, const struct tdma_desc *desc,
 	job->slots[0] = *desc;
 	if (ext)
 		memcpy(&job->slots[1], ext, sizeof(*ext));
+	if (desc->ndims <= dims)
+		return 0;
+	job->split = kmalloc(sizeof(*job->split), GFP_KERNEL_ACCOUNT);
+	if (!job->split)
+		return -ENOMEM;
+	tdma_split_init(job->split, desc, ext, dims);
 	return 0;
 }
 

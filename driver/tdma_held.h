@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include <linux/types.h>
+
 struct dma_fence;
 struct tdma_desc;
 struct tdma_desc_ext;
@@ -15,7 +17,7 @@ struct tdma_file_job;
 
 void tdma_held_init(struct tdma_file *file);
 int tdma_held_prepare(struct tdma_file_job *job, const struct tdma_desc *desc,
-		      const struct tdma_desc_ext *ext);
+		      const struct tdma_desc_ext *ext, u32 dims);
 void tdma_held_add(struct tdma_file *file, struct tdma_file_job *job,
 		   struct dma_fence *fence);
 void tdma_held_poke(struct tdma_file *file);

@@ -112,7 +112,8 @@ static void tdma_file_limits(const struct tdma_file *file,
 		/* Sync flags have no owner yet: only the kernel may use them */
 		.flags = TDMA_DESC_FLAGS & ~(TDMA_DESC_SRC_SYNC_FLAG |
 					     TDMA_DESC_DST_SYNC_FLAG),
-		.dims = hw->dims,
+		/* What is more than the device has is split. */
+		.dims = TDMA_MAX_DIMS,
 	};
 	if (!(hw->features & TDMA_FEATURE_EXT))
 		limits->flags &= ~TDMA_DESC_EXT;
@@ -131,6 +132,28 @@ static const u32 *tdma_desc_segment(const struct tdma_desc *desc,
 	}
 }
 
+static bool tdma_needs_parts(const struct tdma_file *file,
+			     const struct tdma_desc *desc)
+{
+	return desc->ndims > file->tdev->hw.dims;
+}
+
+/* The device would write the record of each part there, as if it were all. */
+static int tdma_check_dims(const struct tdma_file *file,
+			   const struct tdma_desc *desc,
+			   struct tdma_desc_report *report)
+{
+	if (!tdma_needs_parts(file, desc) || !(desc->flags & TDMA_DESC_RECORD))
+		return 0;
+	*report = (struct tdma_desc_report) {
+		.error = -EOPNOTSUPP,
+		.status = TDMA_STATUS_BAD_NDIMS,
+		.field = offsetof(struct tdma_desc, ndims),
+		.dim = TDMA_DIM_NONE,
+	};
+	return report->error;
+}
+
 /* Check a descriptor and find its buffers; takes no references. */
 static int tdma_check_one(struct tdma_file *file, struct tdma_file_job *job,
 			  const struct tdma_desc *desc,
@@ -141,6 +164,7 @@ static int tdma_check_one(struct tdma_file *file, struct tdma_file_job *job,
 	struct tdma_desc_limits limits;
 	struct tdma_buffer *buf;
 	unsigned int i;
+	int ret;
 
 	lockdep_assert_held(&file->lock);
 	for (i = 0; i < TDMA_DESC_SIDES; i++) {
@@ -153,7 +177,8 @@ static int tdma_check_one(struct tdma_file *file, struct tdma_file_job *job,
 		job->buffers[i] = buf;
 	}
 	tdma_file_limits(file, &limits);
-	return tdma_desc_check(desc, ext, &limits, segments, report);
+	ret = tdma_desc_check(desc, ext, &limits, segments, report);
+	return ret ?: tdma_check_dims(file, desc, report);
 }
 
 static void tdma_register_job(struct tdma_file *file,
@@ -201,7 +226,7 @@ static int tdma_hold_one(struct tdma_file *file, struct tdma_file_job *job,
 	struct tdma_queue *queue = &file->queue;
 	int ret;
 
-	ret = tdma_held_prepare(job, desc, ext);
+	ret = tdma_held_prepare(job, desc, ext, file->tdev->hw.dims);
 	if (ret)
 		return ret;
 	spin_lock_irq(&queue->lock);
@@ -217,7 +242,10 @@ static int tdma_hold_one(struct tdma_file *file, struct tdma_file_job *job,
 	return ret;
 }
 
-/* Jobs of a file run in order: one held, those behind it are held, too. */
+/*
+ * Jobs of a file run in order: one held, those behind it are held, too. One in
+ * parts is held until it has got to the last of them.
+ */
 static int tdma_queue_one(struct tdma_file *file, struct tdma_file_job *job,
 			  const struct tdma_desc *desc,
 			  const struct tdma_desc_ext *ext,
@@ -226,7 +254,8 @@ static int tdma_queue_one(struct tdma_file *file, struct tdma_file_job *job,
 	bool hold;
 
 	spin_lock_irq(&file->queue.lock);
-	hold = fence || !list_empty(&file->held);
+	hold = fence || !list_empty(&file->held) ||
+	       tdma_needs_parts(file, desc);
 	spin_unlock_irq(&file->queue.lock);
 	/* Nobody else adds held jobs: the file's lock is held. */
 	return hold ? tdma_hold_one(file, job, desc, ext, fence) :
@@ -259,8 +288,7 @@ static int tdma_submit_one(struct tdma_file *file,
 		ret = tdma_queue_one(file, job, desc, ext, batch->in_fence);
 	}
 	if (ret) {
-		kfree(job->slots);
-		kfree(job);
+		tdma_file_job_free(job);
 		return ret;
 	}
 	return slots;

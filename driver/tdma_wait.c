@@ -54,8 +54,7 @@ static void tdma_take_job(struct tdma_file *file, struct tdma_file_job *job)
 	hash_del(&job->hash);
 	list_del(&job->node);
 	file->nr_jobs--;
-	kfree(job->slots);
-	kfree(job);
+	tdma_file_job_free(job);
 	wake_up_all(&file->wait);
 }
 
@@ -69,12 +68,9 @@ static int tdma_look_locked(struct tdma_file *file, struct tdma_wait *arg)
 	job = tdma_wanted_job(file, arg);
 	if (IS_ERR(job))
 		return PTR_ERR(job);
-	if (job->held)
-		return -EAGAIN;
-	if (!job->over) {
-		tdma_queue_progress(&file->queue, &job->job, &arg->record);
-		return tdma_came_far_enough(arg) ? 0 : -EAGAIN;
-	}
+	if (!job->over)
+		return tdma_file_job_progress(file, job, &arg->record) &&
+		       tdma_came_far_enough(arg) ? 0 : -EAGAIN;
 	arg->record = job->job.record;
 	arg->job = job->number;
 	if (!(arg->flags & TDMA_WAIT_KEEP))

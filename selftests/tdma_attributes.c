@@ -71,7 +71,7 @@ TEST_F(attributes, what_the_device_is)
 	EXPECT_NUMBER(self->caps.threads, "threads");
 	EXPECT_NUMBER(self->caps.lanes, "lanes");
 	EXPECT_NUMBER(self->caps.request_ids, "request_ids");
-	EXPECT_NUMBER(self->caps.max_dims, "max_dims");
+	EXPECT_NUMBER(self->caps.queue_dims, "max_dims");
 	EXPECT_NUMBER(self->caps.hbm_bytes, "hbm_size");
 	ASSERT_EQ(0, text_of(&self->sysfs, "fidelity", text, sizeof(text)));
 	EXPECT_STREQ(cycle ? "cycle\n" : "fast\n", text);

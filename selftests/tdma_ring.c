@@ -80,7 +80,7 @@ struct tdma_record tdma_ring_wait(struct tdma_ring *ring, __u32 index)
 }
 
 struct tdma_record tdma_ring_run(struct tdma_ring *ring,
-				   const union tdma_slot *slots)
+				 const union tdma_slot *slots)
 {
 	__u32 index = tdma_ring_add(ring, slots);
 

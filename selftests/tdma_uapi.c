@@ -95,7 +95,7 @@ LAYOUT(tdma_query, request_ids, 40);
 LAYOUT(tdma_query, max_buffers, 44);
 LAYOUT(tdma_query, hbm_bytes, 48);
 LAYOUT(tdma_query, reset_generation, 56);
-LAYOUT(tdma_query, reserved, 60);
+LAYOUT(tdma_query, queue_dims, 60);
 LAYOUT_SIZE(tdma_query, 64);
 
 LAYOUT(tdma_buf_pin, size, 0);
@@ -613,8 +613,9 @@ TEST_F(uapi, query)
 	ASSERT_EQ(0, call(self->fd, TDMA_IOC_QUERY, &q));
 	EXPECT_EQ(sizeof(q), q.size);
 	EXPECT_EQ(TDMA_UAPI_VERSION, q.uapi_version);
-	EXPECT_LE(1, q.max_dims);
-	EXPECT_GE(TDMA_MAX_DIMS, q.max_dims);
+	EXPECT_EQ(TDMA_MAX_DIMS, q.max_dims);
+	EXPECT_LE(1, q.queue_dims);
+	EXPECT_GE(TDMA_MAX_DIMS, q.queue_dims);
 	EXPECT_EQ(TDMA_MAX_ELEM_BYTES, q.max_elem_bytes);
 	EXPECT_LE(1, q.max_jobs);
 	EXPECT_TRUE(q.opcodes & 1U << TDMA_OP_COPY);
@@ -626,7 +627,6 @@ TEST_F(uapi, query)
 	EXPECT_LE(2, q.max_buffers);
 	EXPECT_LE(4096, q.hbm_bytes);
 	EXPECT_GT(1U << 31, q.reset_generation);
-	EXPECT_EQ(0, q.reserved);
 }
 
 TEST_F(uapi, pin_flags)

@@ -43,6 +43,7 @@ FIXTURE_SETUP(userq)
 	self->fd = tdma_open(0);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, tdma_query(self->fd, &self->caps));
+	self->caps.max_dims = self->caps.queue_dims;
 	ASSERT_EQ(0, tdma_buf_create(&self->src, self->fd, TDMA_MEM_USER,
 				     BYTES));
 	ASSERT_EQ(0, tdma_buf_create(&self->dst, self->fd, TDMA_MEM_USER,

@@ -108,6 +108,11 @@ RESETS = {"CLIENT_OPTIONS": "resets=1"}
 # The same, where the root port's link does not come back after a reset.
 LOST_TESTS = ("tdma_lost",)
 LOST_LINK = {"ACCEL": ONE_THREAD, "ACPI_HOTPLUG": "on"}
+# A device with fewer dimensions than a descriptor
+DIMS_TESTS = ("tdma_split",)
+FEW_DIMS = INJECT + ",dims=2"
+# What is not for the boot that has everything else
+OTHER_BOOTS = MAP_TESTS + LOST_TESTS + DIMS_TESTS
 
 
 def all_but(context, *names):
@@ -119,7 +124,7 @@ def guests(context):
     """Boots of the guest, in several configurations of the machine."""
     return [
         Guest(context, "guest", "selftests and dmatest in the booted guest",
-              tests=all_but(context, *MAP_TESTS, *LOST_TESTS), device=INJECT),
+              tests=all_but(context, *OTHER_BOOTS), device=INJECT),
         Guest(context, "guest-events",
               "the device is reset, unbound, unplugged under load",
               tests=MAP_TESTS + ("client", "leaks"), variables=RESETS,
@@ -135,6 +140,9 @@ def guests(context):
                   "APPEND": "intel_iommu=on iommu.strict=1",
               },
               allowed=PROVOKED_FAULTS),
+        Guest(context, "guest-dims",
+              "jobs with more dimensions than the device has",
+              tests=("tdma_copy",) + DIMS_TESTS, device=FEW_DIMS),
         Guest(context, "guest-cycle",
               "copies with the engine that simulates every clock",
               tests=("tdma_accumulate", "tdma_copy", "tdma_debugfs",
@@ -175,7 +183,7 @@ def debug_suites(context):
     if "debug" in variants:
         yield Guest(context, "guest-debug",
                     "all of it under KASAN, lockdep and their like",
-                    tests=all_but(context, FAIL_NTH, *MAP_TESTS, *LOST_TESTS),
+                    tests=all_but(context, FAIL_NTH, *OTHER_BOOTS),
                     **own_kernel(context, "debug"))
         yield Guest(context, "debug-events",
                     "the device is reset, unbound, unplugged under load",
@@ -185,6 +193,10 @@ def debug_suites(context):
                     "bus errors that the kernel does not recover from",
                     tests=LOST_TESTS + ("leaks",),
                     **own_kernel(context, "debug", **LOST_LINK))
+        yield Guest(context, "debug-dims",
+                    "jobs with more dimensions than the device has",
+                    tests=DIMS_TESTS + ("leaks",),
+                    **dict(own_kernel(context, "debug"), device=FEW_DIMS))
         # Short of memory, the DMA API's checks switch themselves off: a boot
         # of its own.
         yield Guest(context, "debug-fail-nth", "allocations that fail",
@@ -202,11 +214,11 @@ def debug_suites(context):
                                      QEMU_ARGS="-device intel-iommu"))
     if "rt" in variants:
         yield Guest(context, "guest-rt", "all of it under PREEMPT_RT",
-                    tests=all_but(context, *MAP_TESTS, *LOST_TESTS),
+                    tests=all_but(context, *OTHER_BOOTS),
                     **own_kernel(context, "rt"))
     if "kcsan" in variants:
         yield Guest(context, "guest-kcsan", "all of it watched for data races",
-                    tests=all_but(context, *MAP_TESTS, *LOST_TESTS),
+                    tests=all_but(context, *OTHER_BOOTS),
                     **own_kernel(context, "kcsan"))
 
 

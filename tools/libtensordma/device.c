@@ -86,7 +86,7 @@ static void device_info(const struct tdl_backend *b,
 {
 	*info = (struct tensordma_info) {
 		.backend = b->path,
-		.max_dims = b->query.max_dims,
+		.max_dims = b->query.queue_dims,
 		.max_elem_bytes = b->query.max_elem_bytes,
 		.opcodes = b->query.opcodes,
 		.types = b->query.types,

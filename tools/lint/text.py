@@ -10,7 +10,7 @@ import sys
 
 # Files whose format has no place for a licence line, or which are data.
 UNLICENSED = re.compile(
-    r"((^|/)\.gitignore$|\.md$|\.tsv$|\.ignore$|(^|/)settings$"
+    r"((^|/)\.gitignore$|^Documentation/ABI/|\.md$|\.tsv$|\.ignore$|(^|/)settings$"
     r"|(^|/)config$|(^|/)trace-events$|(^|/)COPYING|\.txt$|\.ppm$|\.png$|\.jpg$"
     r"|(^|/)__init__\.py$|(^|/)corpus/)")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\s*[:(]"

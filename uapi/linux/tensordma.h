@@ -49,7 +49,7 @@
  * @size: sizeof(struct tdma_query)
  * @uapi_version: out: %TDMA_UAPI_VERSION
  * @features: out: TDMA_FEATURE_* of <linux/tensordma_regs.h>
- * @max_dims: out: dimensions per descriptor
+ * @max_dims: out: dimensions per descriptor; see @queue_dims
  * @max_elem_bytes: out: largest element
  * @max_jobs: out: jobs of one file that may be unfinished or unread
  * @opcodes: out: bit n set: opcode n is offered
@@ -60,7 +60,11 @@
  * @max_buffers: out: buffers one file may hold
  * @hbm_bytes: out: device memory in bytes
  * @reset_generation: out: device resets since power-on
- * @reserved: out: zero
+ * @queue_dims: out: dimensions per descriptor of the device itself, and so of
+ *	descriptors in a user queue. A job of TDMA_IOC_SUBMIT that has more is
+ *	carried out in parts: the same bytes in the same order, one completion.
+ *	It is slower, its partial updates come at the end of each part as well,
+ *	and it cannot have TDMA_DESC_RECORD (EOPNOTSUPP, BAD_NDIMS)
  */
 struct tdma_query {
 	__u32	size;
@@ -77,7 +81,7 @@ struct tdma_query {
 	__u32	max_buffers;
 	__u64	hbm_bytes;
 	__u32	reset_generation;
-	__u32	reserved;
+	__u32	queue_dims;
 };
 
 /* The device may read from / write to the buffer. */
