@@ -8,7 +8,7 @@
 #include "tdma_busy.h"
 #include "tdma_slow.h"
 
-#define JOB_MS		4
+#define JOB_MS		16
 #define JOBS		200U
 #define PASSES		8
 
