@@ -320,16 +320,15 @@ static uint64_t issued(const struct tdma_flight *f)
  * A response on @side that fits no request; @id is that of the response before
  * it, or of the oldest request if there was none in this cycle. The element
  * that had this ID takes the blame: the descriptor ends before it, since it has
- * not been committed yet (see cycle_commit.h). Earlier if the other side has not
- * come so far, which happens if that has nothing to pair with it; and where the
- * descriptor was stepping aside.
+ * not been committed yet (see cycle_commit.h). Earlier if the other side has
+ * not come so far, which happens if that has nothing to pair with it; and where
+ * the descriptor was stepping aside.
  */
 static void bad_response(struct cycle_engine *e, unsigned side, unsigned id)
 {
     const struct tdma_slot *slot = &e->memory.slot[side][id];
     struct tdma_flight *f = &e->flight[slot->flight];
     uint64_t sent = f->side[side].issued, element, limit;
-
     bool ending = f->dead && f->status != TDMA_STATUS_PENDING;
 
     if (!f->job || ending || sent == f->start) {
