@@ -36,16 +36,48 @@
 #include "tdma_device.h"
 #include "tdma_tracering.h"
 
+struct tdma_debugfs_thread;
+
 /**
- * struct tdma_debugfs_thread - what a file of a thread's directory is about
+ * struct tdma_debugfs_op - what makes a file of a thread's directory
+ * @name: its name
+ * @features: what the device must have of %TDMA_FEATURE_*
+ * @show: print the content; 0 or a negative errno
+ * @write: obey what was written, at most %TDMA_DEBUGFS_TEXT - 1 characters
+ *	without white space around; 0 or a negative errno
+ */
+struct tdma_debugfs_op {
+	const char *name;
+	u32 features;
+	int (*show)(struct seq_file *seq, struct tdma_debugfs_thread *dir);
+	int (*write)(struct tdma_debugfs_thread *dir, const char *text);
+};
+
+/**
+ * struct tdma_debugfs_file - a file of a thread's directory
+ * @dir: where it is
+ * @op: what it does
+ */
+struct tdma_debugfs_file {
+	struct tdma_debugfs_thread *dir;
+	const struct tdma_debugfs_op *op;
+};
+
+#define TDMA_DEBUGFS_TEXT	48
+#define TDMA_DEBUGFS_FILES	4
+
+/**
+ * struct tdma_debugfs_thread - a thread's directory
  * @tdev: the device
  * @thread: the thread
  * @trace: its trace ring
+ * @files: its files, as in tdma_debugfs_ops
  */
 struct tdma_debugfs_thread {
 	struct tdma_device *tdev;
 	u32 thread;
 	struct tdma_tracering trace;
+	struct tdma_debugfs_file files[TDMA_DEBUGFS_FILES];
 };
 
 static const struct {
@@ -76,74 +108,55 @@ static void tdma_debugfs_put(struct tdma_device *tdev)
 	up_read(&tdev->lock);
 }
 
-static int counters_show(struct seq_file *seq, void *unused)
+static int counters_show(struct seq_file *seq, struct tdma_debugfs_thread *dir)
 {
-	const struct tdma_debugfs_thread *file = seq->private;
-	const struct tdma_hw *hw = &file->tdev->hw;
+	const struct tdma_hw *hw = &dir->tdev->hw;
 	unsigned int i;
 	int ret;
 
-	ret = tdma_debugfs_get(file->tdev);
+	ret = tdma_debugfs_get(dir->tdev);
 	if (ret)
 		return ret;
 	seq_printf(seq, "cycles %llu\n",
-		   tdma_hw_thread_read64(hw, file->thread, TDMA_THREAD_CYCLES));
+		   tdma_hw_thread_read64(hw, dir->thread, TDMA_THREAD_CYCLES));
 	for (i = 0; i < ARRAY_SIZE(tdma_counters); i++)
 		seq_printf(seq, "%s %llu %llu\n", tdma_counters[i].name,
-			   tdma_hw_thread_read64(hw, file->thread,
+			   tdma_hw_thread_read64(hw, dir->thread,
 						 TDMA_THREAD_SRC_COUNTERS +
 						 tdma_counters[i].offset),
-			   tdma_hw_thread_read64(hw, file->thread,
+			   tdma_hw_thread_read64(hw, dir->thread,
 						 TDMA_THREAD_DST_COUNTERS +
 						 tdma_counters[i].offset));
-	tdma_debugfs_put(file->tdev);
+	tdma_debugfs_put(dir->tdev);
 	return 0;
 }
 
-static ssize_t counters_write(struct file *filp, const char __user *from,
-			      size_t count, loff_t *pos)
+static int counters_write(struct tdma_debugfs_thread *dir, const char *text)
 {
-	const struct seq_file *seq = filp->private_data;
-	const struct tdma_debugfs_thread *file = seq->private;
 	int ret;
 
-	ret = tdma_debugfs_get(file->tdev);
+	ret = tdma_debugfs_get(dir->tdev);
 	if (ret)
 		return ret;
-	tdma_counters_clear_hw(file->tdev->counters, file->thread);
-	tdma_debugfs_put(file->tdev);
-	return count;
+	tdma_counters_clear_hw(dir->tdev->counters, dir->thread);
+	tdma_debugfs_put(dir->tdev);
+	return 0;
 }
 
-static int counters_open(struct inode *inode, struct file *filp)
+static int throttle_show(struct seq_file *seq, struct tdma_debugfs_thread *dir)
 {
-	return single_open(filp, counters_show, inode->i_private);
-}
-
-static const struct file_operations tdma_counters_fops = {
-	.owner = THIS_MODULE,
-	.open = counters_open,
-	.read = seq_read,
-	.write = counters_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-static int throttle_show(struct seq_file *seq, void *unused)
-{
-	const struct tdma_debugfs_thread *file = seq->private;
-	const struct tdma_hw *hw = &file->tdev->hw;
+	const struct tdma_hw *hw = &dir->tdev->hw;
 	int ret;
 
-	ret = tdma_debugfs_get(file->tdev);
+	ret = tdma_debugfs_get(dir->tdev);
 	if (ret)
 		return ret;
 	seq_printf(seq, "%u %u\n",
-		   tdma_hw_thread_read(hw, file->thread,
+		   tdma_hw_thread_read(hw, dir->thread,
 				       TDMA_THREAD_THROTTLE_WINDOW),
-		   tdma_hw_thread_read(hw, file->thread,
+		   tdma_hw_thread_read(hw, dir->thread,
 				       TDMA_THREAD_THROTTLE_BUDGET));
-	tdma_debugfs_put(file->tdev);
+	tdma_debugfs_put(dir->tdev);
 	return 0;
 }
 
@@ -156,52 +169,31 @@ static bool throttle_ok(const struct tdma_hw *hw, u32 window, u32 budget)
 	       budget <= (u64)window * hw->lanes;
 }
 
-static ssize_t throttle_write(struct file *filp, const char __user *from,
-			      size_t count, loff_t *pos)
+static int throttle_write(struct tdma_debugfs_thread *dir, const char *text)
 {
-	const struct seq_file *seq = filp->private_data;
-	const struct tdma_debugfs_thread *file = seq->private;
 	u32 window, budget;
-	char text[32] = "";
 	char end;
 	int ret;
 
-	if (count >= sizeof(text))
+	if (sscanf(text, "%u %u%c", &window, &budget, &end) != 2)
 		return -EINVAL;
-	if (copy_from_user(text, from, count))
-		return -EFAULT;
-	if (sscanf(strim(text), "%u %u%c", &window, &budget, &end) != 2)
-		return -EINVAL;
-	if (!throttle_ok(&file->tdev->hw, window, budget))
+	if (!throttle_ok(&dir->tdev->hw, window, budget))
 		return -EINVAL;
 
-	ret = tdma_debugfs_get(file->tdev);
+	ret = tdma_debugfs_get(dir->tdev);
 	if (ret)
 		return ret;
 	/* The write of WINDOW makes the pair take effect. */
-	tdma_hw_thread_write(&file->tdev->hw, file->thread,
+	tdma_hw_thread_write(&dir->tdev->hw, dir->thread,
 			     TDMA_THREAD_THROTTLE_BUDGET, budget);
-	tdma_hw_thread_write(&file->tdev->hw, file->thread,
+	tdma_hw_thread_write(&dir->tdev->hw, dir->thread,
 			     TDMA_THREAD_THROTTLE_WINDOW, window);
-	tdma_debugfs_put(file->tdev);
-	return count;
+	tdma_debugfs_put(dir->tdev);
+	return 0;
 }
 
-static int throttle_open(struct inode *inode, struct file *filp)
-{
-	return single_open(filp, throttle_show, inode->i_private);
-}
-
-static const struct file_operations tdma_throttle_fops = {
-	.owner = THIS_MODULE,
-	.open = throttle_open,
-	.read = seq_read,
-	.write = throttle_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-static int trace_enable_show(struct seq_file *seq, void *unused)
+static int trace_enable_show(struct seq_file *seq,
+			     struct tdma_debugfs_thread *dir)
 {
 	static const char * const states[] = {
 		[TDMA_TRSTATE_OFF] = "off",
@@ -210,11 +202,10 @@ static int trace_enable_show(struct seq_file *seq, void *unused)
 		[TDMA_TRSTATE_CONFIG] = "config",
 		[TDMA_TRSTATE_FAULT] = "fault",
 	};
-	struct tdma_debugfs_thread *file = seq->private;
 	struct tdma_tracering_info info;
 	int ret;
 
-	ret = tdma_tracering_info(&file->trace, &info);
+	ret = tdma_tracering_info(&dir->trace, &info);
 	if (ret)
 		return ret;
 	seq_printf(seq, "%s %u %#x %u %llu\n",
@@ -223,75 +214,36 @@ static int trace_enable_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
-static ssize_t trace_enable_write(struct file *filp, const char __user *from,
-				  size_t count, loff_t *pos)
+static int trace_enable_write(struct tdma_debugfs_thread *dir,
+			      const char *text)
 {
-	const struct seq_file *seq = filp->private_data;
-	struct tdma_debugfs_thread *file = seq->private;
 	u32 order, events = TDMA_TRACE_ALL;
-	char text[32] = "";
 	char end;
 	int ret;
 
-	if (count >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, from, count))
-		return -EFAULT;
-	ret = sscanf(strim(text), "%u %i%c", &order, (int *)&events, &end);
+	ret = sscanf(text, "%u %i%c", &order, (int *)&events, &end);
 	if (ret != 1 && ret != 2)
 		return -EINVAL;
 	if (!order && ret == 1)
-		ret = tdma_tracering_stop(&file->trace);
-	else
-		ret = tdma_tracering_start(&file->trace, order, events);
-	return ret ?: count;
+		return tdma_tracering_stop(&dir->trace);
+	return tdma_tracering_start(&dir->trace, order, events);
 }
 
-static int trace_enable_open(struct inode *inode, struct file *filp)
+static int inject_show(struct seq_file *seq, struct tdma_debugfs_thread *dir)
 {
-	return single_open(filp, trace_enable_show, inode->i_private);
-}
-
-static const struct file_operations tdma_trace_enable_fops = {
-	.owner = THIS_MODULE,
-	.open = trace_enable_open,
-	.read = seq_read,
-	.write = trace_enable_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
-static ssize_t trace_ring_read(struct file *filp, char __user *to,
-			       size_t count, loff_t *pos)
-{
-	struct tdma_debugfs_thread *file = filp->private_data;
-
-	return tdma_tracering_read(&file->trace, to, count);
-}
-
-static const struct file_operations tdma_trace_ring_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.read = trace_ring_read,
-	.llseek = noop_llseek,
-};
-
-static int inject_show(struct seq_file *seq, void *unused)
-{
-	const struct tdma_debugfs_thread *file = seq->private;
-	const struct tdma_hw *hw = &file->tdev->hw;
+	const struct tdma_hw *hw = &dir->tdev->hw;
 	int ret;
 
-	ret = tdma_debugfs_get(file->tdev);
+	ret = tdma_debugfs_get(dir->tdev);
 	if (ret)
 		return ret;
 	seq_printf(seq, "%u %u %llu\n",
-		   tdma_hw_thread_read(hw, file->thread, TDMA_THREAD_INJECT),
-		   tdma_hw_thread_read(hw, file->thread,
+		   tdma_hw_thread_read(hw, dir->thread, TDMA_THREAD_INJECT),
+		   tdma_hw_thread_read(hw, dir->thread,
 				       TDMA_THREAD_INJECT_SIDE),
-		   tdma_hw_thread_read64(hw, file->thread,
+		   tdma_hw_thread_read64(hw, dir->thread,
 					 TDMA_THREAD_INJECT_ELEMENT));
-	tdma_debugfs_put(file->tdev);
+	tdma_debugfs_put(dir->tdev);
 	return 0;
 }
 
@@ -308,67 +260,106 @@ static void tdma_arm(const struct tdma_hw *hw, u32 thread, u32 kind, u32 side,
 	tdma_hw_thread_write(hw, thread, TDMA_THREAD_INJECT, kind);
 }
 
-static ssize_t inject_write(struct file *filp, const char __user *from,
-			    size_t count, loff_t *pos)
+static int inject_write(struct tdma_debugfs_thread *dir, const char *text)
 {
-	const struct seq_file *seq = filp->private_data;
-	const struct tdma_debugfs_thread *file = seq->private;
 	unsigned int kind, side;
-	char text[48] = "";
 	u64 element;
 	char end;
 	int ret;
+
+	if (sscanf(text, "%u %u %llu%c", &kind, &side, &element,
+		   &end) != 3 ||
+	    kind > TDMA_INJECT_LOST_RESPONSE || side > 1)
+		return -EINVAL;
+
+	ret = tdma_debugfs_get(dir->tdev);
+	if (ret)
+		return ret;
+	tdma_arm(&dir->tdev->hw, dir->thread, kind, side, element);
+	tdma_debugfs_put(dir->tdev);
+	return 0;
+}
+
+static const struct tdma_debugfs_op tdma_debugfs_ops[TDMA_DEBUGFS_FILES] = {
+	{ "counters", 0, counters_show, counters_write },
+	{ "throttle", 0, throttle_show, throttle_write },
+	{ "trace_enable", TDMA_FEATURE_TRACE, trace_enable_show,
+	  trace_enable_write },
+	{ "inject", TDMA_FEATURE_INJECT, inject_show, inject_write },
+};
+
+static int tdma_debugfs_show(struct seq_file *seq, void *unused)
+{
+	const struct tdma_debugfs_file *file = seq->private;
+
+	return file->op->show(seq, file->dir);
+}
+
+static int tdma_debugfs_open(struct inode *inode, struct file *filp)
+{
+	return single_open(filp, tdma_debugfs_show, inode->i_private);
+}
+
+static ssize_t tdma_debugfs_write(struct file *filp, const char __user *from,
+				  size_t count, loff_t *pos)
+{
+	const struct seq_file *seq = filp->private_data;
+	const struct tdma_debugfs_file *file = seq->private;
+	char text[TDMA_DEBUGFS_TEXT] = "";
 
 	if (count >= sizeof(text))
 		return -EINVAL;
 	if (copy_from_user(text, from, count))
 		return -EFAULT;
-	if (sscanf(strim(text), "%u %u %llu%c", &kind, &side, &element,
-		   &end) != 3 ||
-	    kind > TDMA_INJECT_LOST_RESPONSE || side > 1)
-		return -EINVAL;
-
-	ret = tdma_debugfs_get(file->tdev);
-	if (ret)
-		return ret;
-	tdma_arm(&file->tdev->hw, file->thread, kind, side, element);
-	tdma_debugfs_put(file->tdev);
-	return count;
+	return file->op->write(file->dir, strim(text)) ?: count;
 }
 
-static int inject_open(struct inode *inode, struct file *filp)
-{
-	return single_open(filp, inject_show, inode->i_private);
-}
-
-static const struct file_operations tdma_inject_fops = {
+static const struct file_operations tdma_debugfs_fops = {
 	.owner = THIS_MODULE,
-	.open = inject_open,
+	.open = tdma_debugfs_open,
 	.read = seq_read,
-	.write = inject_write,
+	.write = tdma_debugfs_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };
 
-static void tdma_debugfs_thread(struct tdma_device *tdev,
-				struct tdma_debugfs_thread *file)
+static ssize_t trace_ring_read(struct file *filp, char __user *to,
+			       size_t count, loff_t *pos)
 {
-	struct dentry *dir;
-	char name[24];
+	struct tdma_debugfs_thread *dir = filp->private_data;
 
-	snprintf(name, sizeof(name), "thread%u", file->thread);
-	dir = debugfs_create_dir(name, tdev->debugfs);
-	debugfs_create_file("counters", 0600, dir, file, &tdma_counters_fops);
-	debugfs_create_file("throttle", 0600, dir, file, &tdma_throttle_fops);
-	if (!(tdev->hw.features & TDMA_FEATURE_TRACE))
-		return;
-	debugfs_create_file("trace_enable", 0600, dir, file,
-			    &tdma_trace_enable_fops);
-	debugfs_create_file("trace_ring", 0400, dir, file,
-			    &tdma_trace_ring_fops);
-	if (tdev->hw.features & TDMA_FEATURE_INJECT)
-		debugfs_create_file("inject", 0600, dir, file,
-				    &tdma_inject_fops);
+	return tdma_tracering_read(&dir->trace, to, count);
+}
+
+static const struct file_operations tdma_trace_ring_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = trace_ring_read,
+	.llseek = noop_llseek,
+};
+
+static void tdma_debugfs_thread(struct tdma_device *tdev,
+				struct tdma_debugfs_thread *dir)
+{
+	struct dentry *dentry;
+	char name[24];
+	unsigned int i;
+
+	snprintf(name, sizeof(name), "thread%u", dir->thread);
+	dentry = debugfs_create_dir(name, tdev->debugfs);
+	for (i = 0; i < ARRAY_SIZE(tdma_debugfs_ops); i++) {
+		const struct tdma_debugfs_op *op = &tdma_debugfs_ops[i];
+
+		if (op->features & ~tdev->hw.features)
+			continue;
+		dir->files[i].dir = dir;
+		dir->files[i].op = op;
+		debugfs_create_file(op->name, 0600, dentry, &dir->files[i],
+				    &tdma_debugfs_fops);
+	}
+	if (tdev->hw.features & TDMA_FEATURE_TRACE)
+		debugfs_create_file("trace_ring", 0400, dentry, dir,
+				    &tdma_trace_ring_fops);
 }
 
 /**
@@ -379,20 +370,20 @@ static void tdma_debugfs_thread(struct tdma_device *tdev,
  */
 void tdma_debugfs_init(struct tdma_device *tdev)
 {
-	struct tdma_debugfs_thread *files;
+	struct tdma_debugfs_thread *dirs;
 	u32 i;
 
-	files = devm_kcalloc(&tdev->pdev->dev, tdev->hw.threads, sizeof(*files),
-			     GFP_KERNEL);
-	if (!files)
+	dirs = devm_kcalloc(&tdev->pdev->dev, tdev->hw.threads, sizeof(*dirs),
+			    GFP_KERNEL);
+	if (!dirs)
 		return;
-	tdev->debugfs_threads = files;
+	tdev->debugfs_threads = dirs;
 	tdev->debugfs = debugfs_create_dir(tdev->misc_name, NULL);
 	for (i = 0; i < tdev->hw.threads; i++) {
-		files[i].tdev = tdev;
-		files[i].thread = i;
-		tdma_tracering_init(&files[i].trace, tdev, i);
-		tdma_debugfs_thread(tdev, &files[i]);
+		dirs[i].tdev = tdev;
+		dirs[i].thread = i;
+		tdma_tracering_init(&dirs[i].trace, tdev, i);
+		tdma_debugfs_thread(tdev, &dirs[i]);
 	}
 }
 

@@ -136,8 +136,8 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr,
 {
 	struct tdma_pmu *pmu = to_tdma_pmu(dev_get_drvdata(dev));
 
-	return cpumap_print_to_pagebuf(true, buf,
-				       cpumask_of(READ_ONCE(pmu->cpu)));
+	return sysfs_emit(buf, "%*pbl\n",
+			  cpumask_pr_args(cpumask_of(READ_ONCE(pmu->cpu))));
 }
 static DEVICE_ATTR_RO(cpumask);
 
