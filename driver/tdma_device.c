@@ -32,7 +32,7 @@ struct tdma_device *tdma_device_alloc(struct pci_dev *pdev)
 	tdev->index = ida_alloc(&tdma_device_ids, GFP_KERNEL);
 	if (tdev->index < 0)
 		goto err_free;
-	tdev->wq = alloc_workqueue("tensordma%d", 0, 0, tdev->index);
+	tdev->wq = alloc_workqueue("tensordma%d", WQ_UNBOUND, 0, tdev->index);
 	if (!tdev->wq)
 		goto err_free_id;
 

@@ -40,6 +40,21 @@ static int tdma_map_registers(struct tdma_device *tdev)
 	return 0;
 }
 
+static void tdma_release_regions(void *pdev)
+{
+	pci_release_regions(pdev);
+}
+
+/* Before Linux 6.14 they would also be released with the enabled device. */
+static int tdma_request_regions(struct pci_dev *pdev)
+{
+	int ret = pci_request_regions(pdev, TDMA_NAME);
+
+	if (ret)
+		return ret;
+	return devm_add_action_or_reset(&pdev->dev, tdma_release_regions, pdev);
+}
+
 static int tdma_enable_pci(struct tdma_device *tdev)
 {
 	struct pci_dev *pdev = tdev->pdev;
@@ -48,7 +63,7 @@ static int tdma_enable_pci(struct tdma_device *tdev)
 	ret = pcim_enable_device(pdev);
 	if (ret)
 		return ret;
-	ret = pci_request_regions(pdev, TDMA_NAME);
+	ret = tdma_request_regions(pdev);
 	if (ret)
 		return ret;
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Builds kernels of our own and what they need, then runs the tests on them.
-# usage: debug.sh [NAME...]    TDMA_KERNELS="debug rt kcsan" (default: debug)
+# usage: debug.sh [NAME...]    TDMA_KERNELS="debug rt kcsan mainline"
+#                            (default: debug)
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -15,6 +16,11 @@ prepare() {
 
 	"$TDMA_TOP/tools/setup/debug-kernel.sh" "$1"
 	KDIR=$(debug_dir "$1")
+	# Modules of the kernel's own are built from its own source.
+	if [ "$1" = mainline ]; then
+		KERNEL_SRC=$(debug_source "$1")
+		export KERNEL_SRC
+	fi
 	KERNEL=$(debug_image "$1")
 	INITRD=$TDMA_BUILD/initramfs-$1.gz
 	export KDIR KERNEL INITRD

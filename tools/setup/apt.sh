@@ -3,35 +3,37 @@
 # shellcheck shell=bash
 # To be sourced after lib.sh.
 
-# Suites of the archive that hold what we need; see apt_sources.py.
+# apt_suites [SET]: suites of the archive that hold what we need; see
+# apt_sources.py. The set "mainline" is that of the newest kernel's source.
 apt_suites() {
-	case $(release_codename) in
+	case $(release_codename)${1:+-$1} in
 	bookworm) echo bookworm:deb trixie:deb-src bookworm-backports ;;
 	trixie) echo trixie ;;
+	bookworm-mainline | trixie-mainline) echo trixie-backports:deb ;;
 	*) return 1 ;;
 	esac
 }
 
-# Writes the private configuration and fetches its lists. Lists that name a
+# apt_prepare [SET]: writes the private configuration and fetches its lists. Lists that name a
 # version which no longer exists are the usual reason for a 404, so they are
 # fetched for each set-up that needs anything at all.
 apt_prepare() {
-	local suites
+	local suites dir=$TDMA_CACHE/apt${1:+-$1}
 
 	command -v apt-get >/dev/null ||
 		die "apt-get is not there." "$(apt_help)"
-	suites=$(apt_suites) ||
+	suites=$(apt_suites "$@") ||
 		die "this is Debian $(release_codename), not 12 or 13." "$(apt_help)"
 	# shellcheck disable=SC2086 # a list of words
 	TDMA_APT_CONF=$("$TDMA_PYTHON" "$TDMA_TOP/tools/setup/apt_sources.py" \
-		"$TDMA_CACHE/apt" "$(release_codename)" $suites) ||
+		"$dir" "$(release_codename)" $suites) ||
 		die "cannot derive apt lists from the machine's." "$(apt_help)"
-	[ -z "$(find "$TDMA_CACHE/apt/fetched" -mmin -20 2>/dev/null)" ] || return 0
+	[ -z "$(find "$dir/fetched" -mmin -20 2>/dev/null)" ] || return 0
 	STEP_HINT="Without network: $(apt_help)"
 	step apt-update "Fetching package lists" "10 s" \
 		apt-get -c "$TDMA_APT_CONF" -o APT::Update::Error-Mode=any update
 	export STEP_HINT=
-	touch "$TDMA_CACHE/apt/fetched"
+	touch "$dir/fetched"
 }
 
 apt_help() {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Builds a kernel of our own for tests, from Debian's source: allnoconfig, plus
 # kernel/small.config, plus the fragment of the variant.
-# usage: debug-kernel.sh VARIANT    (debug, rt, kcsan: kernel/VARIANT.config)
+# usage: debug-kernel.sh VARIANT
+#	(debug, rt, kcsan, mainline: kernel/VARIANT.config)
 #
 # The result stays in the cache and is known by the version of the source and
 # the text of both fragments. Another set of options is built over the last
@@ -36,16 +37,16 @@ EXCLUDES=(
 )
 
 unpack_source() {
-	rm -rf "$DEBUG_SOURCE" "$DEBUG_SOURCE.part"
-	mkdir -p "$DEBUG_SOURCE.part"
-	tar -xJf "$1" -C "$DEBUG_SOURCE.part" --strip-components=1 \
+	rm -rf "$SOURCE" "$SOURCE.part"
+	mkdir -p "$SOURCE.part"
+	tar -xJf "$1" -C "$SOURCE.part" --strip-components=1 \
 		"${EXCLUDES[@]/#/--exclude=}"
-	mv "$DEBUG_SOURCE.part" "$DEBUG_SOURCE"
+	mv "$SOURCE.part" "$SOURCE"
 }
 
 # What identifies the source: its version and the package's.
 source_version() {
-	sed -n '1,6p' "$DEBUG_SOURCE/Makefile"
+	sed -n '1,6p' "$SOURCE/Makefile"
 	printf '%s\n' "${EXCLUDES[@]}"
 }
 
@@ -55,7 +56,7 @@ stamp() {
 }
 
 kernel_make() {
-	make -C "$DEBUG_SOURCE" O="$DIR" ARCH=x86_64 KCFLAGS= "$@"
+	make -C "$SOURCE" O="$DIR" ARCH=x86_64 KCFLAGS= "$@"
 }
 
 # in_force LINE: what is off may be unmentioned, its dependencies being off.
@@ -102,15 +103,25 @@ compile() {
 	kernel_make -j "$TDMA_JOBS" all
 }
 
-fetch_source() {
-	local archive tmp=$TDMA_CACHE/linux-source-package
+# The newest series of all that the archive has
+mainline_series() {
+	apt_packages linux-source- |
+		sed -n 's/^linux-source-\([0-9][0-9.]*\)$/\1/p' | tail -n 1
+}
 
-	if ! archive=$(source_archive ""); then
-		apt_prepare
-		step kernel-source "Fetching the kernel's source" \
+fetch_source() {
+	local archive series=$KERNEL_SERIES tmp=$TDMA_CACHE/linux-source-package
+
+	if [ "$VARIANT" = mainline ]; then
+		apt_prepare mainline
+		series=$(mainline_series)
+	fi
+	if ! archive=$(source_archive "" "$series"); then
+		[ "$VARIANT" = mainline ] || apt_prepare
+		step kernel-source "Fetching the source of kernel $series" \
 			"30 s, 150 MB" \
-			apt_unpack "$tmp" "linux-source-$KERNEL_SERIES"
-		archive=$(source_archive "$tmp")
+			apt_unpack "$tmp" "linux-source-$series"
+		archive=$(source_archive "$tmp" "$series")
 	fi
 	step kernel-full "Unpacking the kernel's source" "40 s" \
 		unpack_source "$archive"
@@ -123,10 +134,11 @@ main() {
 		die "there is no kernel variant $VARIANT." \
 			"See: ls $FRAGMENTS"
 	DIR=$(debug_dir "$VARIANT")
+	SOURCE=$(debug_source "$VARIANT")
 	mkdir -p "$TDMA_CACHE"
 	exec 7>"$TDMA_CACHE/debug-kernel.lock"
 	flock -n 7 || { say "Waiting for another build of a kernel"; flock 7; }
-	[ -d "$DEBUG_SOURCE" ] || fetch_source
+	[ -d "$SOURCE" ] || fetch_source
 	[ "$(cat "$DIR/.tensordma" 2>/dev/null)" != "$(stamp)" ] || return 0
 
 	step "kernel-$VARIANT-config" "Configuring the $VARIANT kernel" "" \

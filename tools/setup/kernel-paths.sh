@@ -55,10 +55,11 @@ kernel_source() {
 	echo "${KERNEL_SRC:-$TDMA_CACHE/linux-source-$KERNEL_SERIES}"
 }
 
-# source_archive ROOT: the package's archive of the whole source, if installed
-# or unpacked below ROOT.
+# source_archive ROOT [SERIES]: the package's archive of the whole source, if
+# installed or unpacked below ROOT.
 source_archive() {
-	find "$1/usr/src" -maxdepth 1 -name "linux-source-$KERNEL_SERIES.tar.xz" \
+	find "$1/usr/src" -maxdepth 1 \
+		-name "linux-source-${2:-$KERNEL_SERIES}.tar.xz" \
 		2>/dev/null | grep .
 }
 
