@@ -19,7 +19,7 @@ help: ## this list (the default)
 	@echo "Variables:"
 	@echo "  ARGS=...          tdma: the command's words, e.g. ARGS='copy a.npy b.npy --pad 1'"
 	@echo "  T=NAME            check: only tests whose name contains NAME (make check T=list lists)"
-	@echo "  TDMA_KERNELS=...  check-debug: debug (default), rt, kcsan"
+	@echo "  TDMA_KERNELS=...  check-debug: debug (default), rt, kcsan, mainline"
 	@echo "  DEVICE_OPTS=...   properties of the device, e.g. fidelity=cycle,lanes=8"
 	@echo "  KDIR= KERNEL=     build tree and image of another guest kernel"
 	@echo "  QEMU_SRC= QEMU=   another QEMU source tree, or a ready binary with the device"
@@ -54,6 +54,10 @@ tools: ## the tdma command, for the host (build/tools/tdma)
 tdma: guest ## one line of the tdma command in a guest: ARGS=, files of TDMA_DIR=
 	@eval "set -- $$ARGS"; $(TOOLS)/guest/tdma.sh "$$@"
 
+report: ## pictures of traces that tdma wrote: ARGS='A.json [B.json] -o R.html'
+	@$(TOOLS)/setup/packages.sh report
+	@eval "set -- $$ARGS"; $(TOOLS)/report/report.py "$$@"
+
 check: setup ## all tests; ends in "N passed, N failed"
 	@$(TOOLS)/check/check.sh $(T)
 
@@ -86,5 +90,5 @@ distclean: SHELL := /bin/bash
 .DEFAULT:
 	@echo "tensordma: there is no target $@; make help lists them" >&2; exit 2
 
-.PHONY: help setup setup-base guest modules run shell tools tdma check \
+.PHONY: help setup setup-base guest modules run shell tools tdma report check \
 	check-debug run_tests lint bench bench-guest clean distclean

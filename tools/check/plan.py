@@ -90,6 +90,8 @@ def tools(context):
                       context.tool("libtensordma"), "check"], timeout=300)
     yield TapCommand(context, "command", "the tdma command against NumPy",
                      [context.tool("check/tdma.sh")], timeout=300)
+    yield TapCommand(context, "report", "pictures of traces, in a browser",
+                     [context.tool("check/report.sh")], timeout=300)
 
 
 # The in-kernel client aims at this address on purpose. The first line comes
@@ -152,6 +154,7 @@ def guests(context):
 
 
 FAIL_NTH = "tdma_fail_nth"
+MAINLINE = "mainline"
 
 
 # Linux 6.12 loses the name of a channel's device that it fails to register.
@@ -160,7 +163,8 @@ CORE_LEAK = "__dma_async_device_channel_register"
 
 def own_kernel(context, variant, append="", leaks_ignored="", **environment):
     """Options of a guest with a kernel that we built ourselves."""
-    tree = "linux-%s-%s" % (os.environ.get("KERNEL_SERIES", ""), variant)
+    tree = "linux-mainline" if variant == MAINLINE else "linux-%s-%s" % (
+        os.environ.get("KERNEL_SERIES", ""), variant)
     return {
         "timeout": 7200,
         "device": INJECT,
@@ -220,6 +224,13 @@ def debug_suites(context):
         yield Guest(context, "guest-kcsan", "all of it watched for data races",
                     tests=all_but(context, *OTHER_BOOTS),
                     **own_kernel(context, "kcsan"))
+    if MAINLINE in variants:
+        yield Command(context, "module-mainline",
+                      "the driver builds for the newest kernel",
+                      [context.tool("check/module.sh"), MAINLINE])
+        yield Guest(context, "guest-mainline", "all of it on the newest kernel",
+                    tests=all_but(context, *OTHER_BOOTS),
+                    **own_kernel(context, MAINLINE))
 
 
 def old_headers_missing(context):

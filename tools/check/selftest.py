@@ -1,6 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Runs the harness's own unit tests (check/tests) and writes TAP."""
+"""Runs Python's unit tests in DIRECTORY/tests and writes TAP; the harness's own
+without a DIRECTORY.
+
+usage: selftest.py [DIRECTORY]
+"""
 
 import os
 import sys
@@ -41,9 +45,10 @@ class TapResult(unittest.TestResult):
         self._broken(test, self.errors)
 
 
-def main():
+def main(top=HERE):
+    sys.path.insert(0, top)
     tests = unittest.defaultTestLoader.discover(
-        os.path.join(HERE, "tests"), top_level_dir=HERE)
+        os.path.join(top, "tests"), top_level_dir=top)
     print("TAP version 13\n1..%d" % tests.countTestCases())
     result = TapResult()
     tests.run(result)
@@ -51,4 +56,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(os.path.abspath, sys.argv[1:])))

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs the Debian packages that are missing; prints what and why not.
-# usage: packages.sh base|check|all|bench      all: base and check
+# usage: packages.sh base|check|report|bench|all      all: all but bench
 set -euo pipefail
 # shellcheck source=tools/lib.sh
 . "$(dirname "$0")/../lib.sh"
