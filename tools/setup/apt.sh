@@ -3,10 +3,10 @@
 # shellcheck shell=bash
 # To be sourced after lib.sh.
 
-# apt_suites [SET]: suites of the archive that hold what we need; see
-# apt_sources.py. The set "mainline" is that of the newest kernel's source.
+# Suites of the archive that hold what we need; see apt_sources.py. With
+# APT_SET=mainline those of the newest kernel's source.
 apt_suites() {
-	case $(release_codename)${1:+-$1} in
+	case $(release_codename)${APT_SET:+-$APT_SET} in
 	bookworm) echo bookworm:deb trixie:deb-src bookworm-backports ;;
 	trixie) echo trixie ;;
 	bookworm-mainline | trixie-mainline) echo trixie-backports:deb ;;
@@ -14,15 +14,15 @@ apt_suites() {
 	esac
 }
 
-# apt_prepare [SET]: writes the private configuration and fetches its lists. Lists that name a
+# Writes the private configuration and fetches its lists. Lists that name a
 # version which no longer exists are the usual reason for a 404, so they are
 # fetched for each set-up that needs anything at all.
 apt_prepare() {
-	local suites dir=$TDMA_CACHE/apt${1:+-$1}
+	local suites dir=$TDMA_CACHE/apt${APT_SET:+-$APT_SET}
 
 	command -v apt-get >/dev/null ||
 		die "apt-get is not there." "$(apt_help)"
-	suites=$(apt_suites "$@") ||
+	suites=$(apt_suites) ||
 		die "this is Debian $(release_codename), not 12 or 13." "$(apt_help)"
 	# shellcheck disable=SC2086 # a list of words
 	TDMA_APT_CONF=$("$TDMA_PYTHON" "$TDMA_TOP/tools/setup/apt_sources.py" \

@@ -113,7 +113,7 @@ fetch_source() {
 	local archive series=$KERNEL_SERIES tmp=$TDMA_CACHE/linux-source-package
 
 	if [ "$VARIANT" = mainline ]; then
-		apt_prepare mainline
+		APT_SET=mainline apt_prepare
 		series=$(mainline_series)
 	fi
 	if ! archive=$(source_archive "" "$series"); then
