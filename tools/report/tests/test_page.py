@@ -15,6 +15,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 import page
 import trace_file
@@ -160,8 +161,11 @@ class Browser(unittest.TestCase):
         self.open(random_trace.trace(5), random_trace.trace(6))
         for width in (800, 1500):
             self.browser.set_window_size(width, 1600)
-            self.assertLessEqual(self.browser.execute_script(
-                "return document.documentElement.scrollWidth"), width)
+            # the page hears of its new size later
+            WebDriverWait(self.browser, 20).until(
+                lambda browser: browser.execute_script(
+                    "return document.documentElement.scrollWidth") <= width,
+                "wider than %d" % width)
 
     def test_hover(self):
         """Whatever the mouse is over tells what it is."""
