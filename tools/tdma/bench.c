@@ -57,14 +57,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp_child children[] = { { &common_argp, 0, NULL, 0 },
-					      { 0 } };
-
 static const struct argp bench_argp = {
 	.options = option_list,
 	.parser = parse_option,
 	.doc = "Measure some moves: bytes moved per second, once counted, and engine cycles.",
-	.children = children,
+	.children = common_children,
 };
 
 static double now(void)

@@ -77,30 +77,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_AS_IS:
 		c->as_is = true;
 		break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			argp_error(state, "more than one table");
-		c->path = arg;
-		break;
-	case ARGP_KEY_END:
-		if (!c->path)
-			argp_error(state, "a table is needed");
-		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return one_file(key, arg, state, &c->path, "table");
 	}
 	return 0;
 }
-
-static const struct argp_child children[] = { { &common_argp, 0, NULL, 0 },
-					      { 0 } };
 
 static const struct argp cases_argp = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "TABLE.tsv",
 	.doc = "Carry out the rows of a table of moves and compare each with a plain loop nest; TAP on standard output.",
-	.children = children,
+	.children = common_children,
 };
 
 /* The descriptor of a row; NULL, or what it would need */

@@ -17,8 +17,7 @@
 
 struct explain {
 	struct options options;
-	int argc;
-	char **argv;		/* of copy or run */
+	struct words words;	/* of copy or run */
 };
 
 /* What was measured, all descriptors together */
@@ -35,33 +34,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct explain *x = state->input;
 
 	(void)arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &x->options;
-		break;
-	case ARGP_KEY_ARG:
-		x->argv = &state->argv[state->next - 1];
-		x->argc = state->argc - state->next + 1;
-		state->next = state->argc;
-		break;
-	case ARGP_KEY_END:
-		if (!x->argc)
-			argp_error(state, "copy ... or run ... is needed");
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (key != ARGP_KEY_INIT)
+		return other_command(key, state, &x->words);
+	state->child_inputs[0] = &x->options;
 	return 0;
 }
-
-static const struct argp_child children[] = { { &common_argp, 0, NULL, 0 },
-					      { 0 } };
 
 static const struct argp explain_argp = {
 	.parser = parse_option,
 	.args_doc = "copy ...|run ...",
 	.doc = "Show the descriptors that copy or run becomes, have them simulated clock by clock, and tell what limits them. Nothing is written.",
-	.children = children,
+	.children = common_children,
 };
 
 static uint64_t elements_of(const struct tdma_desc *d)
@@ -273,7 +256,7 @@ static int explain(struct work *work)
 
 int cmd_explain(int argc, char **argv)
 {
-	struct explain x = { .argc = 0 };
+	struct explain x = { .options = { 0 } };
 	struct work work;
 	int status;
 
@@ -282,7 +265,7 @@ int cmd_explain(int argc, char **argv)
 	status = parse_command(&explain_argp, ARGP_IN_ORDER, argc, argv, &x);
 	if (status)
 		return status;
-	status = work_prepare(&work, x.argc, x.argv, &x.options);
+	status = work_prepare(&work, x.words.argc, x.words.argv, &x.options);
 	if (!status)
 		status = explain(&work);
 	work_free(&work);

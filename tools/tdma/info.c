@@ -17,13 +17,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = { { &common_argp, 0, NULL, 0 },
-					      { 0 } };
-
 static const struct argp info_argp = {
 	.parser = parse_option,
 	.doc = "Tell what a machine can do and what its properties are.",
-	.children = children,
+	.children = common_children,
 };
 
 static json_t *names_of(const char *const *names, unsigned int mask)

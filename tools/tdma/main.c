@@ -13,8 +13,8 @@ struct command {
 
 static const struct command commands[] = {
 	{ "info", cmd_info, "what a machine can do, its properties" },
-	{ "copy", cmd_copy, "a .npy file into another, transposed, cut, padded ..." },
-	{ "run", cmd_run, "descriptors of a JSON file" },
+	{ "copy", cmd_work, "a .npy file into another, transposed, cut, padded ..." },
+	{ "run", cmd_work, "descriptors of a JSON file" },
 	{ "explain", cmd_explain, "what copy or run becomes, how long it takes and why" },
 	{ "trace", cmd_trace, "copy or run, with every request in a JSON file" },
 	{ "cases", cmd_cases, "a table of moves, each compared with a loop nest" },

@@ -223,6 +223,44 @@ const struct argp common_argp = {
 	.parser = parse_common,
 };
 
+const struct argp_child common_children[] = {
+	{ &common_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+error_t one_file(int key, char *arg, struct argp_state *state,
+		 const char **path, const char *what)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (state->arg_num)
+			argp_error(state, "more than one %s", what);
+		*path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!*path)
+			argp_error(state, "a %s is needed", what);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+error_t other_command(int key, struct argp_state *state, struct words *words)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		words->argv = &state->argv[state->next - 1];
+		words->argc = state->argc - state->next + 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_END:
+		if (!words->argc)
+			argp_error(state, "copy ... or run ... is needed");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 int parse_command(const struct argp *argp, unsigned int flags, int argc,
 		  char **argv, void *input)
 {

@@ -24,33 +24,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run *r = state->input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &r->work->options;
-		break;
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			argp_error(state, "more than one file");
-		r->path = arg;
-		break;
-	case ARGP_KEY_END:
-		if (!r->path)
-			argp_error(state, "a file is needed");
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (key != ARGP_KEY_INIT)
+		return one_file(key, arg, state, &r->path, "file");
+	state->child_inputs[0] = &r->work->options;
 	return 0;
 }
-
-static const struct argp_child children[] = { { &common_argp, 0, NULL, 0 },
-					      { 0 } };
 
 static const struct argp run_argp = {
 	.parser = parse_option,
 	.args_doc = "JOB.json",
 	.doc = "Carry out the descriptors of a JSON file; tdma-job(5) tells what is in it.",
-	.children = children,
+	.children = common_children,
 };
 
 /* Elements of a .npy file as they lie there */
@@ -191,15 +175,4 @@ int run_prepare(struct work *work, int argc, char **argv)
 	work->release = release;
 	status = parse_command(&run_argp, 0, argc, argv, r);
 	return status ? status : make_plan(r);
-}
-
-int cmd_run(int argc, char **argv)
-{
-	struct work work;
-	int status = work_prepare(&work, argc, argv, NULL);
-
-	if (!status)
-		status = work_do(&work);
-	work_free(&work);
-	return status;
 }

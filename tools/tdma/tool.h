@@ -35,6 +35,23 @@ struct options {
 };
 
 extern const struct argp common_argp;
+/* Nothing but them as children of a command */
+extern const struct argp_child common_children[];
+
+/*
+ * What the parsers of commands do with ARGP_KEY_ARG and ARGP_KEY_END, others
+ * are ARGP_ERR_UNKNOWN: one file is needed, @what names it; or the words of
+ * another command follow, copy or run, and are left to it.
+ */
+error_t one_file(int key, char *arg, struct argp_state *state,
+		 const char **path, const char *what);
+
+struct words {
+	int argc;
+	char **argv;
+};
+
+error_t other_command(int key, struct argp_state *state, struct words *words);
 
 /* "tdma: ..." on standard error; returns @status. */
 int complain(int status, const char *format, ...)
@@ -71,8 +88,7 @@ int read_file(const char *path, size_t most, char **text, size_t *length);
 
 /* Commands: argv[0] is their name. */
 int cmd_info(int argc, char **argv);
-int cmd_copy(int argc, char **argv);
-int cmd_run(int argc, char **argv);
+int cmd_work(int argc, char **argv);	/* copy and run */
 int cmd_cases(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_trace(int argc, char **argv);

@@ -21,10 +21,8 @@ struct trace {
 	struct options options;
 	const char *output;
 	int64_t limit;
-	int argc;
-	char **argv;		/* of copy or run */
-	int all_argc;
-	char **all_argv;
+	struct words words;	/* of copy or run */
+	struct words all;
 };
 
 static const struct argp_option option_list[] = {
@@ -48,31 +46,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!parse_number(arg, &t->limit) || t->limit < 0)
 			argp_error(state, "--limit %s: not a number", arg);
 		break;
-	case ARGP_KEY_ARG:
-		/* The rest is the other command's. */
-		t->argv = &state->argv[state->next - 1];
-		t->argc = state->argc - state->next + 1;
-		state->next = state->argc;
-		break;
-	case ARGP_KEY_END:
-		if (!t->argc)
-			argp_error(state, "copy ... or run ... is needed");
-		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return other_command(key, state, &t->words);
 	}
 	return 0;
 }
-
-static const struct argp_child children[] = { { &common_argp, 0, NULL, 0 },
-					      { 0 } };
 
 static const struct argp trace_argp = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "copy ...|run ...",
 	.doc = "Carry out copy or run on the simulator and write what happened to a file; Documentation/trace-format.md tells what is in it.",
-	.children = children,
+	.children = common_children,
 };
 
 static json_t *number(uint64_t value)
@@ -296,8 +281,8 @@ static bool write_trace(const struct trace *t, const struct work *work,
 
 	json_array_append_new(words, json_string("tdma"));
 	json_array_append_new(words, json_string("trace"));
-	for (int i = 1; i < t->all_argc; i++)
-		json_array_append_new(words, json_string(t->all_argv[i]));
+	for (int i = 1; i < t->all.argc; i++)
+		json_array_append_new(words, json_string(t->all.argv[i]));
 	fputs("{\"format\": \"tensordma-trace\", \"version\": 1,\n", to);
 	write_member(to, "title", json_string(work->title));
 	write_member(to, "command", words);
@@ -361,7 +346,7 @@ static int run(struct trace *t, struct work *work, struct collector *c)
 int cmd_trace(int argc, char **argv)
 {
 	struct trace t = { .output = "trace.json", .limit = LIMIT,
-			   .all_argc = argc, .all_argv = argv };
+			   .all = { argc, argv } };
 	struct collector c;
 	struct work work;
 	int status;
@@ -372,7 +357,7 @@ int cmd_trace(int argc, char **argv)
 	status = parse_command(&trace_argp, ARGP_IN_ORDER, argc, argv, &t);
 	if (status)
 		return status;
-	status = work_prepare(&work, t.argc, t.argv, &t.options);
+	status = work_prepare(&work, t.words.argc, t.words.argv, &t.options);
 	if (!collect_begin(&c, work.plan, t.limit))
 		status = complain(EXIT_FAILED, "out of memory");
 	if (!status)

@@ -79,6 +79,22 @@ void *work_buffer(struct work *work, const char *name, size_t bytes)
 	return b->data;
 }
 
+int work_keep(struct work *work, struct npy_array *a, const char *name)
+{
+	struct work_buffer *b = &work->buffers[work->buffer_count];
+
+	if (work->buffer_count == MOST_BUFFERS)
+		return complain(EXIT_USAGE, "too many files");
+	b->name = strdup(name);
+	if (!b->name)
+		return complain(EXIT_FAILED, "out of memory");
+	b->data = a->memory;
+	b->bytes = a->header.bytes;
+	a->memory = NULL;
+	work->buffer_count++;
+	return EXIT_OK;
+}
+
 const char *work_name(const struct work *work, const void *data,
 		      uint64_t *offset)
 {
@@ -185,4 +201,15 @@ int work_do(struct work *work)
 		return ret;
 	say(work, &status, progress_seconds(&clock));
 	return work->options.dry_run ? EXIT_OK : work->commit(work);
+}
+
+int cmd_work(int argc, char **argv)
+{
+	struct work work;
+	int status = work_prepare(&work, argc, argv, NULL);
+
+	if (!status)
+		status = work_do(&work);
+	work_free(&work);
+	return status;
 }

@@ -6,6 +6,7 @@
 #ifndef TDMA_WORK_H
 #define TDMA_WORK_H
 
+#include "npy.h"
 #include "tool.h"
 
 #define MOST_BUFFERS	64
@@ -48,6 +49,8 @@ int run_prepare(struct work *work, int argc, char **argv);
 
 /* Zeroed memory with a name, freed with the work; NULL: none left */
 void *work_buffer(struct work *work, const char *name, size_t bytes);
+/* The memory of a file belongs to the work from here on; a status */
+int work_keep(struct work *work, struct npy_array *a, const char *name);
 /* The name of memory of the plan, with the offset at which it begins */
 const char *work_name(const struct work *work, const void *data,
 		      uint64_t *offset);

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy
 
@@ -560,9 +561,17 @@ def test_config(t):
 
 def test_progress(t):
     """a bar on a terminal, nothing elsewhere"""
-    numpy.save(t.path("large.npy"), numpy.zeros((3072, 3072, 1), "u1"))
     words = [t.tdma, "copy", "--fidelity", "cycle", "--max-elem", "4",
              "large.npy", "large-out.npy"]
+    size, seconds = 2 ** 20, 0
+    while seconds < 1:      # a bar comes after 0.2 s, and every 0.05 s
+        size *= 2
+        numpy.save(t.path("large.npy"), numpy.zeros(size, "u1"))
+        start = time.monotonic()
+        done = subprocess.run(words, cwd=t.directory, check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        seconds = time.monotonic() - start
+        check(done.stderr == b"", "%r" % done.stderr)
     leader, follower = pty.openpty()
     subprocess.run(words, cwd=t.directory, check=True, stderr=follower,
                    stdout=subprocess.DEVNULL)
@@ -576,9 +585,6 @@ def test_progress(t):
     os.close(leader)
     bars = [line for line in seen.split(b"\r") if line.startswith(b"moving")]
     check(len(set(bars)) > 2, "%d bars: %r" % (len(bars), seen[-200:]))
-    done = subprocess.run(words, cwd=t.directory, check=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    check(done.stderr == b"", "%r" % done.stderr)
 
 
 TESTS = (test_permute, test_slice, test_pad, test_pad_value, test_reshape,
