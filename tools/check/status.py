@@ -13,10 +13,13 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-PLACES = ("qemu-device/tests", "selftests")
+PLACES = ("qemu-device/tests", "selftests", "tools/libtensordma/tests")
 TEST = re.compile(r"`((?:test|cycle|tdma)_\w+)(?:: (\w+))?`")
 # Tests of the in-kernel client have names, not identifiers.
 CLIENT = re.compile(r"`client: ([^`]+)`")
+# Tests in Python, by the suite that runs them
+PYTHON = re.compile(r"`(command|report): (test_\w+)`")
+PYTHON_PLACES = {"command": "tools/tdma/tests", "report": "tools/report/tests"}
 # States that claim nothing.
 NO_CLAIM = ("open", "reason")
 
@@ -39,13 +42,26 @@ def source(program, top):
     return ""
 
 
-def client(top):
-    """The text of the in-kernel client."""
+def together(top, pattern):
+    """The text of all files that match."""
     text = ""
-    for path in glob.glob(os.path.join(top, "driver", "tests", "client_*.c")):
+    for path in glob.glob(os.path.join(top, pattern)):
         with open(path, encoding="utf-8") as part:
             text += part.read()
     return text
+
+
+def client(top):
+    """The text of the in-kernel client."""
+    return together(top, "driver/tests/client_*.c")
+
+
+def python_problem(suite, test, top):
+    """What is wrong with the name of a test in Python, or None."""
+    text = together(top, PYTHON_PLACES[suite] + "/test_*.py")
+    if not re.search(r"def %s\(" % test, text):
+        return "%s has no test %s" % (suite, test)
+    return None
 
 
 def problem(state, shown_by, top=TOP):
@@ -53,8 +69,13 @@ def problem(state, shown_by, top=TOP):
     if state not in ("done", "partly"):
         return "no such state: " + state
     tests, names = TEST.findall(shown_by), CLIENT.findall(shown_by)
-    if not tests and not names and "make check T=" not in shown_by:
+    python = PYTHON.findall(shown_by)
+    if not tests and not names and not python and \
+            "make check T=" not in shown_by:
         return "names no test"
+    for suite, test in python:
+        if python_problem(suite, test, top):
+            return python_problem(suite, test, top)
     for name in names:
         if '"%s"' % name not in client(top):
             return "the client has no test " + name

@@ -25,6 +25,18 @@ class Status(unittest.TestCase):
     def test_there(self):
         self.assertIsNone(status.problem("done", "`tdma_x: moves`", self.top))
 
+    def test_python(self):
+        os.makedirs(os.path.join(self.top, "tools/report/tests"))
+        with open(os.path.join(self.top, "tools/report/tests/test_a.py"), "w",
+                  encoding="utf-8") as text:
+            text.write("    def test_zoom(self):\n")
+        self.assertIsNone(status.problem("done", "`report: test_zoom`",
+                                         self.top))
+        self.assertIn("no test", status.problem("done", "`report: test_zoo`",
+                                                self.top))
+        self.assertIn("no test", status.problem("done", "`command: test_zoom`",
+                                                self.top))
+
     def test_no_such_test(self):
         self.assertIn("no test", status.problem("done", "`tdma_x: move`",
                                                 self.top))
