@@ -29,11 +29,15 @@ static const char *bad_property(const struct tdma_properties *p)
     return NULL;
 }
 
+unsigned tdma_core_job_count(const struct tdma_core *core)
+{
+    return core->props.queues + core->props.threads * JOBS_PER_THREAD;
+}
+
 /* All jobs are free, in one list. */
 static void free_all_jobs(struct tdma_core *core)
 {
-    unsigned i, count = core->props.queues +
-                        core->props.threads * JOBS_PER_THREAD;
+    unsigned i, count = tdma_core_job_count(core);
 
     core->free_jobs = NULL;
     for (i = 0; i < count; i++) {
@@ -50,8 +54,7 @@ static bool allocate(struct tdma_core *core)
     core->queues = calloc(p->queues, sizeof(*core->queues));
     core->threads = calloc(p->threads, sizeof(*core->threads));
     core->contexts = calloc(p->contexts, sizeof(*core->contexts));
-    core->jobs = calloc(p->queues + p->threads * JOBS_PER_THREAD,
-                        sizeof(*core->jobs));
+    core->jobs = calloc(tdma_core_job_count(core), sizeof(*core->jobs));
     core->flags.word = calloc(p->sync_flags, sizeof(*core->flags.word));
     core->flags.count = p->sync_flags;
     if (!core->queues || !core->threads || !core->contexts || !core->jobs ||
@@ -70,7 +73,7 @@ static bool allocate(struct tdma_core *core)
     return true;
 }
 
-static void power_on(struct tdma_core *core)
+void tdma_core_power_on(struct tdma_core *core)
 {
     unsigned i;
 
@@ -120,7 +123,7 @@ struct tdma_core *tdma_core_new(const struct tdma_config *config,
         tdma_core_free(core);
         return NULL;
     }
-    power_on(core);
+    tdma_core_power_on(core);
     *error = NULL;
     return core;
 }
@@ -148,7 +151,7 @@ void tdma_core_reset(struct tdma_core *core)
     uint32_t generation;
 
     tdma_lock(core);
-    power_on(core);
+    tdma_core_power_on(core);
     generation = ++core->generation;
     tdma_unlock(core);
     tdma_event(core, TDMA_EVENT_RESET, generation, 0, 0);

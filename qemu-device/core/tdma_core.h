@@ -121,6 +121,34 @@ void tdma_core_doorbell(struct tdma_core *core, unsigned queue);
  */
 bool tdma_core_run(struct tdma_core *core, unsigned thread);
 
+/*
+ * Until the next tdma_core_run() nothing of the machine moves and nothing is
+ * written: what is in flight is completed, the rest of each descriptor put
+ * aside at the count it has. Takes no longer than the memory system needs to
+ * answer. The caller guarantees that no tdma_core_run() is active. Threads that
+ * have something to go on with are kicked.
+ */
+void tdma_core_stop(struct tdma_core *core);
+
+/*
+ * The whole state of a machine that has been stopped, in the layout of
+ * tdma_state.h; memory is the host's. Returns the bytes put into @buf, which
+ * has room for tdma_core_state_max(). Without tdma_core_run() since
+ * tdma_core_stop(); register writes may have come between.
+ */
+size_t tdma_core_state_max(const struct tdma_core *core);
+size_t tdma_core_save(struct tdma_core *core, void *buf);
+
+/*
+ * Become the machine that was saved. The state is not trusted; one that no
+ * machine with these properties could have been in is refused with the reason
+ * in @why, and leaves the machine in its power-on state. Memory is not looked
+ * at, and nothing runs before tdma_core_run(), for which threads are kicked.
+ * The caller guarantees that none is active.
+ */
+bool tdma_core_load(struct tdma_core *core, const void *state, size_t len,
+                    char *why, size_t why_size);
+
 /* True if no descriptor is queued or in flight on any enabled queue. */
 bool tdma_core_idle(struct tdma_core *core);
 

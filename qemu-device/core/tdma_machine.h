@@ -144,5 +144,10 @@ static inline void tdma_event(struct tdma_core *core, enum tdma_event event,
     }
 }
 
+/* Jobs there can be, of all queues together */
+unsigned tdma_core_job_count(const struct tdma_core *core);
+
+/* Everything but the generation as it is at power-on; with the lock held. */
+void tdma_core_power_on(struct tdma_core *core);
 
 #endif /* TDMA_MACHINE_H */

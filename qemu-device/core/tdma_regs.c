@@ -186,24 +186,6 @@ static uint64_t read_throttle_window(const struct place *at)
     return thread_of(at)->throttle_window;
 }
 
-static uint32_t check_throttle(const struct tdma_core *core, uint32_t window,
-                               uint32_t budget)
-{
-    if (!window && !budget) {
-        return TDMA_THROTTLE_OFF;
-    }
-    if (!window || !budget) {
-        return TDMA_THROTTLE_BAD_ZERO;
-    }
-    if (window > TDMA_THROTTLE_WINDOW_MAX) {
-        return TDMA_THROTTLE_BAD_WINDOW;
-    }
-    if (budget > core->props.lanes * window) {
-        return TDMA_THROTTLE_BAD_BUDGET;
-    }
-    return TDMA_THROTTLE_ON;
-}
-
 /* Completes the pair. What cannot be is not passed on to the engine. */
 static bool write_throttle_window(const struct place *at, uint64_t value,
                                   struct aftermath *after)
@@ -213,7 +195,8 @@ static bool write_throttle_window(const struct place *at, uint64_t value,
 
     (void)after;
     thread->throttle_window = value;
-    thread->throttle_status = check_throttle(at->core, value, budget);
+    thread->throttle_status = tdma_thread_check_throttle(at->core, value,
+                                                         budget);
     if (thread->throttle_status < TDMA_THROTTLE_BAD) {
         thread->throttle.window = value;
         thread->throttle.budget = budget;

@@ -171,6 +171,26 @@ void arena_print(const struct tdma_desc *d, const struct tdma_desc_ext *e)
     }
 }
 
+bool arena_matches_all(struct arena *a, const struct arena_job *jobs,
+                       unsigned count)
+{
+    bool equal;
+    unsigned i;
+
+    copy_out(a, a->after);
+    copy_in(a, a->before);
+    for (i = 0; i < count; i++) {
+        struct reference r = {
+            a->m, 1, &jobs[i].desc, jobs[i].has_ext ? &jobs[i].ext : NULL,
+        };
+
+        reference_run(&r, 0, reference_elements(&r));
+    }
+    equal = same(a, a->after);
+    copy_in(a, a->after);
+    return equal;
+}
+
 bool arena_matches(struct arena *a, const struct tdma_desc *desc,
                    const struct tdma_desc_ext *ext, uint64_t count)
 {

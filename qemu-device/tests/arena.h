@@ -52,6 +52,15 @@ bool arena_unchanged(const struct arena *a);
 bool arena_matches(struct arena *a, const struct tdma_desc *desc,
                    const struct tdma_desc_ext *ext, uint64_t count);
 
+/* The same for the whole of @count descriptors, one after the other */
+struct arena_job {
+    struct tdma_desc desc;
+    struct tdma_desc_ext ext;
+    bool has_ext;
+};
+bool arena_matches_all(struct arena *a, const struct arena_job *jobs,
+                       unsigned count);
+
 /*
  * Run one descriptor; it must end OK, do what the reference does, and the host
  * must have been told of every byte.

@@ -220,13 +220,26 @@ void machine_setup(struct machine *m)
     machine_write(m, TDMA_REG_CONTROL, TDMA_CONTROL_ENABLE);
 }
 
+static struct tdma_core *make_core(struct machine *m,
+                                   const struct tdma_properties *props)
+{
+    struct tdma_config config = { .props = *props, .hbm = m->hbm };
+    struct tdma_core *core;
+    const char *error;
+
+    core = tdma_core_new(&config, &m->ops, m, &error);
+    if (!core) {
+        fprintf(stderr, "tdma_core_new: %s\n", error);
+        abort();
+    }
+    return core;
+}
+
 struct machine *machine_new_sized(const struct tdma_properties *props,
                                   enum machine_windows windows,
                                   uint64_t ram_size)
 {
     struct machine *m = must(calloc(1, sizeof(*m)));
-    struct tdma_config config = { .props = *props };
-    const char *error;
     unsigned i;
 
     m->props = *props;
@@ -239,12 +252,7 @@ struct machine *machine_new_sized(const struct tdma_properties *props,
     m->ram_size = ram_size;
     m->ram = must(calloc(1, m->ram_size));
     m->hbm = must(calloc(1, props->hbm_size));
-    config.hbm = m->hbm;
-    m->core = tdma_core_new(&config, &m->ops, m, &error);
-    if (!m->core) {
-        fprintf(stderr, "tdma_core_new: %s\n", error);
-        abort();
-    }
+    m->core = make_core(m, props);
     for (i = 0; i < TEST_COUNT(m->table); i++) {
         m->table_addr[i] = machine_alloc(m, sizeof(m->table[i]), 64);
     }
@@ -441,6 +449,35 @@ void machine_run(struct machine *m)
     while (m->kicked) {
         machine_run_thread(m, __builtin_ctz(m->kicked));
     }
+}
+
+uint8_t *machine_save(struct machine *m, size_t *len)
+{
+    size_t max = tdma_core_state_max(m->core);
+    uint8_t *state = must(malloc(max));
+
+    tdma_core_stop(m->core);
+    *len = tdma_core_save(m->core, state);
+    assert_true(*len <= max);
+    /* What is not used is not there for a sanitizer, either. */
+    return must(realloc(state, *len));
+}
+
+const char *machine_load(struct machine *m,
+                         const struct tdma_properties *props,
+                         const uint8_t *state, size_t len)
+{
+    static char why[100];
+    struct tdma_core *core = make_core(m, props);
+
+    m->kicked = 0;
+    if (!tdma_core_load(core, state, len, why, sizeof(why))) {
+        tdma_core_free(core);
+        return why;
+    }
+    tdma_core_free(m->core);
+    m->core = core;
+    return NULL;
 }
 
 struct queue machine_queue(struct machine *m, unsigned number,

@@ -147,6 +147,16 @@ uint8_t *machine_byte(struct machine *m, unsigned context, unsigned index,
 void machine_run_thread(struct machine *m, unsigned thread);
 void machine_run(struct machine *m);
 
+/*
+ * Stop the machine: its state, to be freed, and the length of it. Another
+ * machine with the same memory around it: NULL if it takes the state, which
+ * then runs, or why it does not; the old one is left as it was.
+ */
+uint8_t *machine_save(struct machine *m, size_t *len);
+const char *machine_load(struct machine *m,
+                         const struct tdma_properties *props,
+                         const uint8_t *state, size_t len);
+
 /* A queue in its own memory, enabled */
 struct queue machine_queue(struct machine *m, unsigned number,
                            const struct queue_config *config);

@@ -667,13 +667,16 @@ static uint64_t cycle_now(struct tdma_engine *engine)
 
 /*
  * What has been issued on both sides drains and takes effect; the rest of the
- * job steps aside. One that is ending anyway needs no more than that.
+ * job steps aside. One that is ending anyway needs no more than that. One with
+ * a response missing steps aside before that element.
  */
 static bool cycle_park(struct tdma_engine *engine, struct tdma_job *job)
 {
     struct tdma_flight *f = job->priv;
 
-    if (!f->dead && issued(f) < job->elements) {
+    if (job->lost) {
+        kill_flight(to_cycle(engine), f, TDMA_STATUS_PENDING, f->committed);
+    } else if (!f->dead && issued(f) < job->elements) {
         kill_flight(to_cycle(engine), f, TDMA_STATUS_PENDING, issued(f));
     }
     return false;
@@ -683,6 +686,30 @@ static void cycle_unpark(struct tdma_engine *engine, struct tdma_job *job)
 {
     enter(to_cycle(engine), job,
           job->sync[job->has_side[TDMA_DST] ? TDMA_DST : TDMA_SRC].done);
+}
+
+static void cycle_save(struct tdma_engine *engine,
+                       struct tdma_engine_state *state)
+{
+    const struct cycle_engine *e = to_cycle(engine);
+
+    state->clock = e->memory.now;
+    state->random = e->memory.random;
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        state->window[s] = e->sub[s].throttle;
+    }
+}
+
+static void cycle_load(struct tdma_engine *engine,
+                       const struct tdma_engine_state *state)
+{
+    struct cycle_engine *e = to_cycle(engine);
+
+    e->memory.now = state->clock;
+    e->memory.random = state->random;
+    for (unsigned s = 0; s < TDMA_SIDES; s++) {
+        e->sub[s].throttle = state->window[s];
+    }
 }
 
 const struct tdma_progress *
@@ -705,4 +732,6 @@ const struct tdma_engine_ops tdma_cycle_engine = {
     .now = cycle_now,
     .park = cycle_park,
     .unpark = cycle_unpark,
+    .save = cycle_save,
+    .load = cycle_load,
 };

@@ -90,6 +90,7 @@ struct tdma_flight {
     uint32_t index;             /* where it comes from: ring index, queue */
     uint8_t queue;
     bool dead;                  /* ends at @limit, before its elements */
+    bool lost;                  /* the first element's response never comes */
     bool split;                 /* its halves are in the sub-threads */
     bool master;                /* side whose requests say "served" */
     bool has_side[TDMA_SIDES];

@@ -284,6 +284,9 @@ static void accept_special(struct tdma_memory *m, struct tdma_flight *f,
     if (tdma_inject_strikes(m->inject, side, element)) {
         strike(m, slot);
     }
+    if (f->lost && element == f->start) {
+        slot->state |= TDMA_SLOT_LOST;
+    }
     if (f->waiting && side == TDMA_DST && is_paired(slot->op)) {
         end_wait(m, f, id);
     }
@@ -358,7 +361,7 @@ unsigned tdma_memory_request(struct tdma_memory *m, unsigned side, unsigned id,
         accept_run(m, side, id, slot, address, count);
     }
     m->outstanding[side] += count;
-    if (!null && !m->trace && !m->inject->kind &&
+    if (!null && !m->trace && !m->inject->kind && !f->lost &&
         !(f->waiting && side == TDMA_DST)) {
         return count;
     }

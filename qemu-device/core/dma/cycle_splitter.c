@@ -61,6 +61,7 @@ void tdma_splitter_split(struct tdma_flight *flight, unsigned number,
     flight->index = job->index;
     flight->queue = job->queue->number;
     flight->start = flight->committed = start;
+    flight->lost = job->lost;
     flight->limit = job->elements;
     flight->elem_bytes = job->desc.elem_bytes;
     flight->first_cycle = UINT64_MAX;

@@ -137,6 +137,18 @@ static bool fast_park(struct tdma_engine *engine, struct tdma_job *job)
     return true;
 }
 
+static void fast_save(struct tdma_engine *engine,
+                      struct tdma_engine_state *state)
+{
+    *state = (struct tdma_engine_state) { .clock = fast_of(engine)->clock };
+}
+
+static void fast_load(struct tdma_engine *engine,
+                      const struct tdma_engine_state *state)
+{
+    fast_of(engine)->clock = state->clock;
+}
+
 static void end(struct fast_engine *fast, uint32_t status)
 {
     struct tdma_job *job = fast->plan.job;
@@ -398,4 +410,6 @@ const struct tdma_engine_ops tdma_fast_engine = {
     .now = fast_now,
     .park = fast_park,
     .unpark = fast_unpark,
+    .save = fast_save,
+    .load = fast_load,
 };

@@ -34,6 +34,7 @@
 #include <linux/tensordma_desc.h>
 #include "tdma_properties.h"
 #include "dma/cycle_inject.h"
+#include "dma/cycle_throttle.h"
 #include "mem/tdma_view.h"
 #include "queue/tdma_record.h"
 #include "trace/tdma_trace.h"
@@ -98,7 +99,12 @@ struct tdma_job {
      * least once per call of run(), for the progress register alone.
      */
     uint64_t moved;
-    bool lost;                  /* fast engine: a response will never come */
+
+    /*
+     * The response for the element that it goes on with will never come. Set
+     * by the fast engine; by the thread layer before park().
+     */
+    bool lost;
 
     /*
      * Set by the thread layer at any time between two calls of the engine:
@@ -137,6 +143,13 @@ struct tdma_counters {
     uint64_t stall_hazard;
     uint64_t pipeline_fill;
     uint64_t outstanding_max;
+};
+
+/* What is left of an engine that has no job (migration); all else is derived */
+struct tdma_engine_state {
+    uint64_t clock;             /* now() */
+    uint64_t random;            /* of the memory model; 0 without one */
+    struct tdma_throttle window[TDMA_SIDES];
 };
 
 /*
@@ -181,7 +194,8 @@ struct tdma_engine_ops {
      * is in flight drains while the caller goes on calling run(), until the
      * engine calls tdma_job_give_back(), or tdma_job_end() if that comes
      * first. A job given back has no place in the engine and holds up no
-     * other.
+     * other. With job->lost nothing more of it is waited for: it steps aside
+     * at the element that the missing response is for.
      */
     bool (*park)(struct tdma_engine *engine, struct tdma_job *job);
     /*
@@ -191,6 +205,11 @@ struct tdma_engine_ops {
     uint64_t (*now)(struct tdma_engine *engine);
     /* Go on with a job that was given back, at the counts it has; if ready() */
     void (*unpark)(struct tdma_engine *engine, struct tdma_job *job);
+
+    /* With no job in the engine; load() after a reset, of a checked state. */
+    void (*save)(struct tdma_engine *engine, struct tdma_engine_state *state);
+    void (*load)(struct tdma_engine *engine,
+                 const struct tdma_engine_state *state);
 };
 
 /* Throttle (A21): requests a side may issue per window of cycles. */

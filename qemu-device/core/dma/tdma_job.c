@@ -93,6 +93,26 @@ static bool check_flag(const struct tdma_job *job, unsigned side,
     return false;
 }
 
+/* What can be said of the descriptor without looking at memory */
+static bool check_alone(struct tdma_job *job, struct tdma_shape *shape,
+                        struct tdma_verdict *v)
+{
+    struct tdma_check_limits limits = tdma_job_limits(job->queue->core);
+    const struct tdma_opcode_traits *op;
+
+    if (job->desc.flags & TDMA_DESC_EXT && !job->has_ext) {
+        limits.flags &= ~TDMA_DESC_EXT;
+    }
+    if (!tdma_check_desc(&limits, &job->desc,
+                         job->has_ext ? &job->ext : NULL, shape, v)) {
+        return false;
+    }
+    op = tdma_opcode_traits(job->desc.opcode);
+    job->has_side[TDMA_SRC] = op->side[TDMA_SRC];
+    job->has_side[TDMA_DST] = op->side[TDMA_DST];
+    return true;
+}
+
 static struct tdma_segment_table context_table(const struct tdma_job *job)
 {
     struct tdma_core *core = job->queue->core;
@@ -134,6 +154,24 @@ static bool resolve_record(struct tdma_job *job,
     return true;
 }
 
+/* Side @side lies in @seg; NULL: there is no such segment. */
+static bool attach(struct tdma_job *job, unsigned side,
+                   const struct tdma_segment *seg,
+                   const struct tdma_shape *shape, struct tdma_verdict *v)
+{
+    uint32_t index = side == TDMA_DST ? job->desc.dst_segment
+                                      : job->desc.src_segment;
+
+    if (!tdma_check_side(&job->desc, job->has_ext ? &job->ext : NULL, shape,
+                         side, seg, &job->extent[side].lo,
+                         &job->extent[side].hi, v)) {
+        return false;
+    }
+    tdma_view_init(&job->view[side], &job->queue->core->mem, seg, index,
+                   side == TDMA_DST);
+    return true;
+}
+
 static bool resolve_side(struct tdma_job *job, unsigned side,
                          const struct tdma_segment_table *table,
                          const struct tdma_shape *shape,
@@ -149,13 +187,7 @@ static bool resolve_side(struct tdma_job *job, unsigned side,
         return true;
     }
     found = tdma_segment_load(mem, table, index, &seg);
-    if (!tdma_check_side(&job->desc, job->has_ext ? &job->ext : NULL, shape,
-                         side, found ? &seg : NULL, &job->extent[side].lo,
-                         &job->extent[side].hi, v)) {
-        return false;
-    }
-    tdma_view_init(&job->view[side], mem, &seg, index, side == TDMA_DST);
-    return true;
+    return attach(job, side, found ? &seg : NULL, shape, v);
 }
 
 static void init_sync(struct tdma_job *job, unsigned side, uint32_t interval,
@@ -211,25 +243,15 @@ static bool check_throttle(const struct tdma_job *job, struct tdma_verdict *v)
 
 void tdma_job_prepare(struct tdma_job *job)
 {
-    const struct tdma_core *core = job->queue->core;
-    struct tdma_check_limits limits = tdma_job_limits(core);
-    const struct tdma_opcode_traits *op;
     struct tdma_segment_table table;
     struct tdma_shape shape;
     struct tdma_verdict v;
 
-    if (job->desc.flags & TDMA_DESC_EXT && !job->has_ext) {
-        limits.flags &= ~TDMA_DESC_EXT;
-    }
-    if (!tdma_check_desc(&limits, &job->desc,
-                         job->has_ext ? &job->ext : NULL, &shape, &v) ||
-        !check_flag(job, TDMA_SRC, &v) || !check_flag(job, TDMA_DST, &v)) {
+    if (!check_alone(job, &shape, &v) || !check_flag(job, TDMA_SRC, &v) ||
+        !check_flag(job, TDMA_DST, &v)) {
         reject(job, &v);
         return;
     }
-    op = tdma_opcode_traits(job->desc.opcode);
-    job->has_side[TDMA_SRC] = op->side[TDMA_SRC];
-    job->has_side[TDMA_DST] = op->side[TDMA_DST];
     table = context_table(job);
     if (!resolve_record(job, &table, &v) ||
         !resolve_side(job, TDMA_SRC, &table, &shape, &v) ||
@@ -239,6 +261,106 @@ void tdma_job_prepare(struct tdma_job *job)
         return;
     }
     accept(job, &shape);
+}
+
+/* First multiple of the interval beyond what is done; the end has its own. */
+static void advance_sync(const struct tdma_job *job, struct tdma_job_sync *sync)
+{
+    uint64_t next = sync->next;
+
+    if (next <= sync->done) {
+        next += (sync->done - next) / sync->interval * sync->interval;
+        next = next < job->elements - sync->interval
+               ? next + sync->interval : UINT64_MAX;
+    }
+    sync->next = next;
+}
+
+static void note_moved(struct tdma_job *job)
+{
+    uint64_t src = job->sync[TDMA_SRC].done, dst = job->sync[TDMA_DST].done;
+
+    job->moved = src > dst ? src : dst;
+}
+
+static bool flag_exists(const struct tdma_job *job, unsigned side)
+{
+    uint32_t used = side == TDMA_DST ? TDMA_DESC_DST_SYNC_FLAG
+                                     : TDMA_DESC_SRC_SYNC_FLAG;
+    uint32_t flag = side == TDMA_DST ? job->desc.dst_sync_flag
+                                     : job->desc.src_sync_flag;
+
+    return !(job->desc.flags & used) ||
+           flag < job->queue->core->flags.count;
+}
+
+static bool reattach(struct tdma_job *job,
+                     const struct tdma_segment seg[TDMA_SIDES],
+                     const struct tdma_shape *shape)
+{
+    struct tdma_verdict v;
+    unsigned side;
+
+    for (side = 0; side < TDMA_SIDES; side++) {
+        if (job->has_side[side] &&
+            !(tdma_segment_ok(&job->queue->core->mem, &seg[side]) &&
+              attach(job, side, &seg[side], shape, &v))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Can counts of a job with this status be so? */
+static bool counts_ok(const struct tdma_job *job, unsigned side)
+{
+    const struct tdma_job_sync *sync = &job->sync[side];
+    unsigned twin = job->has_side[!side] ? !side : side;
+    uint64_t most = job->has_side[side] ? job->elements : 0;
+
+    if (sync->done > most || sync->flagged > sync->done) {
+        return false;
+    }
+    switch (job->status) {
+    case TDMA_STATUS_PENDING:
+        return !job->has_side[side] ||
+               (sync->done < most && sync->done == job->sync[twin].done &&
+                (job->started || !sync->done));
+    case TDMA_STATUS_OK:
+        return sync->done == most;
+    default:
+        return true;
+    }
+}
+
+const char *tdma_job_restore(struct tdma_job *job,
+                             const struct tdma_segment seg[TDMA_SIDES])
+{
+    uint32_t status = job->status;
+    struct tdma_shape shape;
+    struct tdma_verdict v;
+
+    if (!check_alone(job, &shape, &v)) {
+        return "descriptor";
+    }
+    if (!flag_exists(job, TDMA_SRC) || !flag_exists(job, TDMA_DST)) {
+        return "sync flag";
+    }
+    if (!reattach(job, seg, &shape)) {
+        return "segment";
+    }
+    accept(job, &shape);
+    if (!job->elements && status != TDMA_STATUS_OK) {
+        return "status";
+    }
+    if (!counts_ok(job, TDMA_SRC) || !counts_ok(job, TDMA_DST)) {
+        return "count";
+    }
+    advance_sync(job, &job->sync[TDMA_SRC]);
+    advance_sync(job, &job->sync[TDMA_DST]);
+    note_moved(job);
+    job->counted = job->moved;
+    return NULL;
 }
 
 static uint32_t saturate(uint64_t value)
@@ -329,19 +451,6 @@ static void update_flag(struct tdma_job *job, unsigned side, bool done)
     }
 }
 
-/* First multiple of the interval beyond what is done; the end has its own. */
-static void advance_sync(const struct tdma_job *job, struct tdma_job_sync *sync)
-{
-    uint64_t next = sync->next;
-
-    if (next <= sync->done) {
-        next += (sync->done - next) / sync->interval * sync->interval;
-        next = next < job->elements - sync->interval
-               ? next + sync->interval : UINT64_MAX;
-    }
-    sync->next = next;
-}
-
 static void publish_partial(struct tdma_job *job)
 {
     unsigned side;
@@ -408,7 +517,7 @@ void tdma_job_end(struct tdma_job *job, uint32_t status, uint64_t src_done,
 {
     job->sync[TDMA_SRC].done = src_done;
     job->sync[TDMA_DST].done = dst_done;
-    job->moved = src_done > dst_done ? src_done : dst_done;
+    note_moved(job);
     job->status = status;
     tdma_job_trace(job, TDMA_TRACE_END, TDMA_SIDE_NONE, status, job->cycles);
     job->queue->core->threads[job->engine->thread].in_engine--;
@@ -419,6 +528,7 @@ void tdma_job_give_back(struct tdma_job *job, uint64_t src_done,
                         uint64_t dst_done)
 {
     tdma_job_progress(job, src_done, dst_done);
+    note_moved(job);
     job->parking = false;
     job->parked = true;
     job->queue->core->threads[job->engine->thread].in_engine--;

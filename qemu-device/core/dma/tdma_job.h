@@ -22,6 +22,14 @@ void tdma_job_init(struct tdma_job *job, struct tdma_queue *queue);
  */
 void tdma_job_prepare(struct tdma_job *job);
 
+/*
+ * A job that was saved and is being loaded: with its descriptor, flags, status
+ * and counts filled in, check all of that as tdma_job_prepare() does, against
+ * the segments it had then. NULL, or the name of what cannot be.
+ */
+const char *tdma_job_restore(struct tdma_job *job,
+                             const struct tdma_segment seg[TDMA_SIDES]);
+
 /* Report @event of the job, if anybody wants it. */
 void tdma_job_trace(const struct tdma_job *job, enum tdma_trace_event event,
                     unsigned side, unsigned code, uint64_t value);

@@ -73,6 +73,24 @@ void tdma_thread_reset(struct tdma_thread *thread)
     thread->next_queue = 0;
 }
 
+uint32_t tdma_thread_check_throttle(const struct tdma_core *core,
+                                    uint32_t window, uint32_t budget)
+{
+    if (!window && !budget) {
+        return TDMA_THROTTLE_OFF;
+    }
+    if (!window || !budget) {
+        return TDMA_THROTTLE_BAD_ZERO;
+    }
+    if (window > TDMA_THROTTLE_WINDOW_MAX) {
+        return TDMA_THROTTLE_BAD_WINDOW;
+    }
+    if (budget > core->props.lanes * window) {
+        return TDMA_THROTTLE_BAD_BUDGET;
+    }
+    return TDMA_THROTTLE_ON;
+}
+
 /* The thread for a queue: its own, else one with nothing to do. */
 static unsigned choose_thread(const struct tdma_core *core,
                               const struct tdma_queue *queue)
@@ -664,6 +682,75 @@ static void run_quantum(struct tdma_thread *thread, struct tdma_budget *budget)
     }
     if (preemptive && served) {
         pass_turn(thread);
+    }
+}
+
+static void park_owned(struct tdma_thread *thread, struct tdma_queue *queue)
+{
+    park_all(thread, queue);
+}
+
+/* Nothing moves: the job that this is due to steps aside as it is. */
+static void drop_oldest(struct tdma_thread *thread)
+{
+    thread->oldest = NULL;
+    for_owned(thread, find_oldest);
+    thread->oldest->lost = true;
+    thread->engine->ops->park(thread->engine, thread->oldest);
+}
+
+static void drain(struct tdma_thread *thread)
+{
+    struct tdma_engine *engine = thread->engine;
+
+    for_owned(thread, park_owned);
+    while (thread->in_engine) {
+        struct tdma_budget budget = {
+            .bytes = thread->core->props.quantum_bytes,
+            .steps = thread->core->props.quantum_steps,
+        };
+
+        if (!engine->ops->run(engine, &budget) && thread->in_engine) {
+            drop_oldest(thread);
+        }
+    }
+    for_owned(thread, retire_owned);
+}
+
+static void forget_stall(struct tdma_thread *thread, struct tdma_queue *queue)
+{
+    forget_standstill(thread, queue);
+    tdma_lock(thread->core);
+    queue->stuck = false;
+    tdma_unlock(thread->core);
+}
+
+static bool stop(struct tdma_thread *thread)
+{
+    unsigned helper;
+    bool more;
+
+    begin(thread);
+    drain(thread);
+    thread->stalled = false;
+    for_owned(thread, forget_stall);
+    for_owned(thread, put_down);
+    tdma_trace_flush(&thread->trace);
+    more = finish(thread, &helper);
+    if (helper != TDMA_NO_THREAD) {
+        thread->core->ops.kick(thread->core->mem.opaque, helper);
+    }
+    return more;
+}
+
+void tdma_core_stop(struct tdma_core *core)
+{
+    unsigned i;
+
+    for (i = 0; i < core->props.threads; i++) {
+        if (stop(&core->threads[i])) {
+            core->ops.kick(core->mem.opaque, i);
+        }
     }
 }
 

@@ -20,6 +20,10 @@ void tdma_thread_reset(struct tdma_thread *thread);
  */
 unsigned tdma_thread_call(struct tdma_core *core, struct tdma_queue *queue);
 
+/* What a pair of throttle registers means: TDMA_THROTTLE_* */
+uint32_t tdma_thread_check_throttle(const struct tdma_core *core,
+                                    uint32_t window, uint32_t budget);
+
 /* Kick every thread that has something to do; without the lock. */
 void tdma_thread_call_all(struct tdma_core *core);
 

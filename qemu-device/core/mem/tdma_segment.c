@@ -67,10 +67,13 @@ bool tdma_segment_load(const struct tdma_mem *mem,
 {
     uint64_t addr = table->addr + (uint64_t)index * sizeof(*seg);
 
-    if (index >= table->count || addr < table->addr ||
-        !read_entry(mem, addr, seg)) {
-        return false;
-    }
+    return index < table->count && addr >= table->addr &&
+           read_entry(mem, addr, seg) && tdma_segment_ok(mem, seg);
+}
+
+bool tdma_segment_ok(const struct tdma_mem *mem,
+                     const struct tdma_segment *seg)
+{
     if (seg->flags & ~TDMA_SEG_FLAGS) {
         return false;
     }

@@ -33,6 +33,10 @@ bool tdma_segment_load(const struct tdma_mem *mem,
                        const struct tdma_segment_table *table, uint32_t index,
                        struct tdma_segment *seg);
 
+/* Does @seg describe memory this device could have? */
+bool tdma_segment_ok(const struct tdma_mem *mem,
+                     const struct tdma_segment *seg);
+
 /* Number of entries of the page list of a PAGED segment */
 uint64_t tdma_segment_pages(const struct tdma_segment *seg);
 

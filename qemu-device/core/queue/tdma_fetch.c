@@ -111,8 +111,9 @@ static bool read_descriptor(struct tdma_queue *queue, uint32_t slots,
     return true;
 }
 
-static struct tdma_job *take_free_job(struct tdma_core *core)
+struct tdma_job *tdma_queue_new_job(struct tdma_queue *queue)
 {
+    struct tdma_core *core = queue->core;
     struct tdma_job *job;
 
     tdma_lock(core);
@@ -121,6 +122,9 @@ static struct tdma_job *take_free_job(struct tdma_core *core)
         core->free_jobs = job->next;
     }
     tdma_unlock(core);
+    if (job) {
+        tdma_job_init(job, queue);
+    }
     return job;
 }
 
@@ -132,7 +136,7 @@ static void put_free_job(struct tdma_core *core, struct tdma_job *job)
     tdma_unlock(core);
 }
 
-static void append(struct tdma_queue *queue, struct tdma_job *job)
+void tdma_queue_append(struct tdma_queue *queue, struct tdma_job *job)
 {
     struct tdma_core *core = queue->core;
 
@@ -152,12 +156,11 @@ struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, uint32_t slots,
                                   bool discard)
 {
     struct tdma_core *core = queue->core;
-    struct tdma_job *job = take_free_job(core);
+    struct tdma_job *job = tdma_queue_new_job(queue);
 
     if (!job) {
         return NULL;
     }
-    tdma_job_init(job, queue);
     if (!read_descriptor(queue, slots, job)) {
         put_free_job(core, job);
         tdma_queue_halt(queue, TDMA_QERR_RING);
@@ -168,7 +171,7 @@ struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, uint32_t slots,
     } else {
         tdma_job_prepare(job);
     }
-    append(queue, job);
+    tdma_queue_append(queue, job);
     return job;
 }
 

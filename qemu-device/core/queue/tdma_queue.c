@@ -65,7 +65,7 @@ bool tdma_queue_configurable(const struct tdma_queue *queue)
     return is_off(queue);
 }
 
-static bool config_ok(const struct tdma_queue *queue)
+bool tdma_queue_config_ok(const struct tdma_queue *queue)
 {
     const struct tdma_properties *props = &queue->core->props;
     uint64_t slots;
@@ -93,7 +93,7 @@ static void enable(struct tdma_queue *queue)
         return;
     }
     forget_progress(queue);
-    if (!config_ok(queue)) {
+    if (!tdma_queue_config_ok(queue)) {
         queue->error = TDMA_QERR_CONFIG;
         return;
     }
@@ -256,7 +256,7 @@ struct tdma_job *tdma_queue_waiting(const struct tdma_queue *queue)
 }
 
 /* A policy of HALT needs each outcome before the next descriptor starts. */
-static unsigned in_flight_max(const struct tdma_queue *queue)
+unsigned tdma_queue_in_flight_max(const struct tdma_queue *queue)
 {
     return queue->core->engine_ops->preemptive ||
            queue->policy == TDMA_POLICY_HALT ? 1 : IN_FLIGHT_MAX;
@@ -280,7 +280,8 @@ bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread)
         (queue->last && queue->last->status != TDMA_STATUS_PENDING)) {
         return false;
     }
-    return queue->in_flight < in_flight_max(queue) && has_more(queue);
+    return has_more(queue) &&
+           queue->in_flight < tdma_queue_in_flight_max(queue);
 }
 
 void tdma_queue_halt_locked(struct tdma_queue *queue, uint32_t error)

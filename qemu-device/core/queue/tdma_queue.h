@@ -40,6 +40,10 @@ void tdma_queue_tail_moved(struct tdma_queue *queue);
 bool tdma_queue_ends(const struct tdma_queue *queue, unsigned thread);
 /* Is there anything for thread @thread to do now? */
 bool tdma_queue_needs(const struct tdma_queue *queue, unsigned thread);
+/* May a queue that is not off be configured like this? */
+bool tdma_queue_config_ok(const struct tdma_queue *queue);
+/* Jobs it may have in flight */
+unsigned tdma_queue_in_flight_max(const struct tdma_queue *queue);
 /* Could a thread take a descriptor from it (or go on with a parked one)? */
 bool tdma_queue_can_start(const struct tdma_queue *queue, unsigned thread);
 
@@ -78,6 +82,13 @@ uint32_t tdma_queue_update_tail(struct tdma_queue *queue);
  */
 struct tdma_job *tdma_queue_fetch(struct tdma_queue *queue, uint32_t slots,
                                   bool discard);
+
+/*
+ * The two halves of that, for jobs that come from elsewhere: a blank job of
+ * the queue, NULL if none is free; and its place at the end of the list.
+ */
+struct tdma_job *tdma_queue_new_job(struct tdma_queue *queue);
+void tdma_queue_append(struct tdma_queue *queue, struct tdma_job *job);
 
 /*
  * Publish and free the jobs at the front of the list that are over, and

@@ -45,6 +45,19 @@ bool tdma_record_resolve(const struct tdma_mem *mem,
            target->addr[1] % WORD_BYTES == 0;
 }
 
+bool tdma_record_target_ok(const struct tdma_mem *mem,
+                           const struct tdma_record_target *target)
+{
+    if (!target->split || target->split > RECORD_BYTES ||
+        target->split % WORD_BYTES || target->addr[0] % WORD_BYTES ||
+        target->addr[1] % WORD_BYTES) {
+        return false;
+    }
+    return !target->hbm ||
+           (target->split == RECORD_BYTES &&
+            target->addr[0] <= mem->hbm_size - RECORD_BYTES);
+}
+
 /*
  * Each field is stored whole, and behind the data it speaks of: a consumer
  * that polls the counts of a running job may believe each by itself.

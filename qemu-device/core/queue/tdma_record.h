@@ -32,6 +32,10 @@ bool tdma_record_resolve(const struct tdma_mem *mem,
                          const struct tdma_segment *seg, uint64_t offset,
                          struct tdma_record_target *target);
 
+/* Is @target one that tdma_record_resolve() could have made? */
+bool tdma_record_target_ok(const struct tdma_mem *mem,
+                           const struct tdma_record_target *target);
+
 /*
  * Write @record: everything before @status first, then @status and @sequence
  * as one store with release semantics. Returns 0, or -1 if memory refuses.

@@ -81,6 +81,28 @@ bool tdma_trace_set_tail(struct tdma_trace *trace, uint32_t tail)
     return true;
 }
 
+bool tdma_trace_restore(struct tdma_trace *trace)
+{
+    bool on = trace->state == TDMA_TRSTATE_ON;
+    uint32_t used = trace->head - trace->tail;
+
+    if (trace->state > TDMA_TRSTATE_FAULT ||
+        trace->state == TDMA_TRSTATE_STOPPING || (trace->fresh && !on) ||
+        (on && (!config_ok(trace) || used > 1U << trace->order))) {
+        return false;
+    }
+    if (on && !trace->fresh) {
+        trace->ring.events = trace->events;
+        trace->ring.base = trace->base;
+        trace->ring.size = 1U << trace->order;
+        trace->ring.head = trace->head;
+        trace->ring.tail = trace->tail;
+        trace->ring.lost = trace->lost;
+        trace->ring.sequence = trace->head + (uint32_t)trace->lost;
+    }
+    return true;
+}
+
 /*
  * The thread's side
  */

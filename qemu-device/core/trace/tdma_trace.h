@@ -77,6 +77,12 @@ uint32_t tdma_trace_control_value(const struct tdma_trace *trace);
 bool tdma_trace_set_tail(struct tdma_trace *trace, uint32_t tail);
 
 /*
+ * The registers have been set to those of a trace that was saved between two
+ * quanta: have the rest follow. False if they cannot be so.
+ */
+bool tdma_trace_restore(struct tdma_trace *trace);
+
+/*
  * The thread's side, between begin() and end() of a quantum; both with the
  * lock held, the others without.
  */
