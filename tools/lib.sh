@@ -7,14 +7,14 @@
 TDMA_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 TDMA_BUILD=${TDMA_BUILD:-$TDMA_TOP/build}
 TDMA_CACHE=${TENSORDMA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tensordma}
-TDMA_JOBS=${JOBS:-$(nproc)}
+TDMA_MAKE_JOBS=${JOBS:-$(nproc)}
 TDMA_LOGS=$TDMA_BUILD/logs
 # The system's own Python: another one earlier in PATH lacks Debian's modules.
 TDMA_PYTHON=${PYTHON:-/usr/bin/python3}
 # Seconds between progress lines when standard output is no terminal.
 TDMA_PROGRESS_INTERVAL=${TDMA_PROGRESS_INTERVAL:-30}
 
-export TDMA_TOP TDMA_BUILD TDMA_CACHE TDMA_JOBS TDMA_LOGS TDMA_PYTHON
+export TDMA_TOP TDMA_BUILD TDMA_CACHE TDMA_MAKE_JOBS TDMA_LOGS TDMA_PYTHON
 
 say() {
 	printf '%s\n' "$*"
@@ -32,8 +32,8 @@ die() {
 	exit 1
 }
 
-case $TDMA_JOBS in
-*[!0-9]* | 0) die "JOBS=$TDMA_JOBS is no number of compilations." ;;
+case $TDMA_MAKE_JOBS in
+*[!0-9]* | 0) die "JOBS=$TDMA_MAKE_JOBS is no number of compilations." ;;
 esac
 
 elapsed() {
@@ -92,7 +92,7 @@ step() {
 
 # Minutes that so many CPU seconds take on this machine, for a person to read.
 estimate() {
-	local seconds=$(($1 / TDMA_JOBS))
+	local seconds=$(($1 / TDMA_MAKE_JOBS))
 
 	if [ "$seconds" -lt 90 ]; then
 		say "$seconds s"

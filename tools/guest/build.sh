@@ -20,7 +20,7 @@ KSFT=$TDMA_BUILD/ksft
 KSFT_INSTALL=$TDMA_BUILD/kselftest
 
 kbuild() {
-	make -C "$(kernel_dir)" M="$1" -j "$TDMA_JOBS" \
+	make -C "$(kernel_dir)" M="$1" -j "$TDMA_MAKE_JOBS" \
 		CONFIG_TENSORDMA_TEST=m modules
 }
 
@@ -57,7 +57,7 @@ build_selftests() {
 }
 
 build_tools() {
-	local make=(make -j "$TDMA_JOBS" BUILD="$TDMA_BUILD/tools")
+	local make=(make -j "$TDMA_MAKE_JOBS" BUILD="$TDMA_BUILD/tools")
 
 	"${make[@]}" -C "$TDMA_TOP/tools/libtensordma"
 	"${make[@]}" -C "$TDMA_TOP/tools/tdma"

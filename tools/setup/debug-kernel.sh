@@ -100,7 +100,7 @@ configure() {
 
 # A file that is written again is new to kbuild, but not its content.
 compile() {
-	kernel_make -j "$TDMA_JOBS" all
+	kernel_make -j "$TDMA_MAKE_JOBS" all
 }
 
 # The newest series of all that the archive has

@@ -78,7 +78,7 @@ compile() {
 	# A changed meson.build regenerates the target list first.
 	with_meson ninja build.ninja
 	mapfile -t list < <(targets)
-	with_meson ninja -j "$TDMA_JOBS" "${list[@]}"
+	with_meson ninja -j "$TDMA_MAKE_JOBS" "${list[@]}"
 }
 
 # The boot ROMs that -kernel and the interrupt controller want. QEMU's own
