@@ -6,9 +6,9 @@
 # The device is self-contained; QEMU's own files gain one line each:
 #   hw/meson.build            descends into hw/tensordma
 #   hw/Kconfig                sources its Kconfig
-#   tests/qtest/meson.build   lists its qtest
+#   tests/qtest/meson.build   lists its qtests, a line each
 # Everything else is new files: hw/tensordma, its headers under
-# linux-headers/linux, its qtest and a minimal device configuration
+# linux-headers/linux, its qtests and a minimal device configuration
 # (configure --without-default-devices --with-devices-x86_64=tensordma).
 
 set -eu
@@ -33,13 +33,22 @@ die() {
 	exit 2
 }
 
+# Names of the qtests.
+qtests() {
+	for test in "$here"/qtest/*-test.c; do
+		basename "$test" .c
+	done
+}
+
 # One row per line added to a file of QEMU: file|after this line|the line.
 edits() {
 	cat <<'ROWS'
 hw/meson.build|subdir('ssi')|subdir('tensordma')
 hw/Kconfig|source ssi/Kconfig|source tensordma/Kconfig
-tests/qtest/meson.build|qtests_x86_64 = qtests_i386|qtests_x86_64 += config_all_devices.has_key('CONFIG_TENSORDMA') ? ['tensordma-test'] : []
 ROWS
+	for test in $(qtests); do
+		echo "tests/qtest/meson.build|qtests_x86_64 = qtests_i386|qtests_x86_64 += config_all_devices.has_key('CONFIG_TENSORDMA') ? ['$test'] : []"
+	done
 }
 
 # One row per file added: path in TREE|what it is.
@@ -50,7 +59,9 @@ files() {
 	for header in "$root"/uapi/linux/*.h; do
 		echo "linux-headers/linux/${header##*/}|$header"
 	done
-	echo "tests/qtest/tensordma-test.c|$here/qtest/tensordma-test.c"
+	for test in $(qtests); do
+		echo "tests/qtest/$test.c|$here/qtest/$test.c"
+	done
 	echo "configs/devices/x86_64-softmmu/tensordma.mak|$here/tensordma.mak"
 }
 

@@ -404,6 +404,7 @@ static void tensordma_class_init(ObjectClass *klass, TensordmaClassData *data)
     object_class_property_set_description(klass, "ioeventfd",
         "doorbells with the tail in memory as event notifiers");
     tensordma_class_add_properties(klass);
+    tensordma_class_add_info(klass);
 }
 
 static TensordmaInterfaceInfo tensordma_interfaces[] = {

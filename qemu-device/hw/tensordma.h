@@ -156,6 +156,9 @@ void tensordma_doorbell_update(TensordmaState *s, unsigned queue);
 /* All queues are off. BQL held. */
 void tensordma_doorbells_detach(TensordmaState *s);
 
+/* tensordma-info.c: the property that shows the machine's state */
+void tensordma_class_add_info(ObjectClass *klass);
+
 /* tensordma-props.c: the properties of core/tdma_properties.h */
 void tensordma_class_add_properties(ObjectClass *klass);
 

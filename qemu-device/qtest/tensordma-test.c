@@ -12,6 +12,7 @@
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
 #include "qemu/units.h"
+#include "qobject/qlist.h"
 #include "libqtest.h"
 #include "libqos/pci.h"
 #include "libqos/pci-pc.h"
@@ -1125,6 +1126,73 @@ static void test_unplug(const void *opaque)
     }
 }
 
+static QDict *get_state(Rig *rig, const char *id)
+{
+    g_autofree char *path = g_strdup_printf("/machine/peripheral/%s", id);
+    QDict *reply = qtest_qmp_assert_success_ref(rig->qts,
+        "{ 'execute': 'qom-get', 'arguments':"
+        " { 'path': %s, 'property': 'state' } }", path);
+
+    return reply;
+}
+
+/* The queue's entry in what "state" shows of the first board, or NULL */
+static const char *queue_says(QDict *state, unsigned queue, const char *what)
+{
+    QListEntry *entry;
+
+    QLIST_FOREACH_ENTRY(qdict_get_qlist(state, "queues"), entry) {
+        QDict *info = qobject_to(QDict, qlist_entry_obj(entry));
+
+        if (qdict_get_int(info, "queue") == queue) {
+            return qdict_get_str(info, what);
+        }
+    }
+    return NULL;
+}
+
+/* What is seen from outside is what software sees. */
+static void test_state(const void *opaque)
+{
+    Rig *rig = rig_started(opaque);
+    Board *b = &rig->board[0];
+    uint64_t cycles = TDMA_THREAD_BASE + TDMA_THREAD_CYCLES;
+    QDict *state, *thread;
+
+    start_huge(rig, b);
+    queue_configure(b, 2);
+    wrq(b, 2, TDMA_QUEUE_VECTOR, VECTORS);
+    wrq(b, 2, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE);
+    rd(b, 0x800);
+    state = get_state(rig, "t0");
+    g_assert_cmpstr(queue_says(state, 0, "state"), ==, "running");
+    g_assert_cmpstr(queue_says(state, 0, "wait"), !=, "none");
+    g_assert_null(queue_says(state, 1, "state"));
+    g_assert_cmpstr(queue_says(state, 2, "state"), ==, "off");
+    g_assert_cmpstr(queue_says(state, 2, "error"), ==, "config");
+    g_assert_true(qdict_get_bool(state, "enabled"));
+    g_assert_true(qdict_get_bool(state, "bus-master"));
+    g_assert_false(qdict_get_bool(state, "idle"));
+    g_assert_true(qlist_empty(qdict_get_qlist(state, "held-by")));
+    g_assert_cmpint(qdict_get_int(state, "bad-accesses"), ==, 1);
+    g_assert_cmpint(qdict_get_int(state, "generation"), ==,
+                    rd(b, TDMA_REG_GENERATION));
+    qobject_unref(state);
+
+    wrq(b, 0, TDMA_QUEUE_CONTROL, TDMA_QCTL_ENABLE | TDMA_QCTL_PAUSE);
+    wait_queue(b, 0, TDMA_QUEUE_STATE, TDMA_QSTATE_PAUSED);
+    qtest_qmp_assert_success(rig->qts, "{ 'execute': 'stop' }");
+    state = get_state(rig, "t0");
+    thread = qobject_to(QDict, qlist_peek(qdict_get_qlist(state, "threads")));
+    g_assert_cmpstr(queue_says(state, 0, "state"), ==, "paused");
+    g_assert_false(qlist_empty(qdict_get_qlist(state, "held-by")));
+    g_assert_cmpint(qdict_get_int(thread, "cycles"), ==,
+                    qpci_io_readq(b->dev, b->regs, cycles));
+    g_assert_cmpstr(qdict_get_str(thread, "throttle"), ==, "off");
+    qobject_unref(state);
+    rig_free(rig);
+}
+
 static void wait_result(Rig *rig, uint16_t value)
 {
     int64_t end = g_get_monotonic_time() + TIMEOUT_US;
@@ -1599,6 +1667,7 @@ static const Case cases[] = {
     { "throttle", test_throttle },
     { "trace", test_trace },
     { "unplug", test_unplug },
+    { "state", test_state },
     { "storm", test_storm },
 };
 

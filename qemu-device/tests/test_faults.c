@@ -336,6 +336,23 @@ static void test_bad_segment_entries(void **state)
     arena_free(a);
 }
 
+/* Pages so large that the offset of the first is no 32-bit matter */
+static void test_huge_pages(void **state)
+{
+    struct arena *a = new_arena(WINDOWS_ALL);
+    struct tdma_segment paged = a->m->table[1][SEG_PAGED];
+    struct tdma_desc d = desc_copy(20, SEG_HBM2, 1, 1);
+
+    (void)state;
+    paged.page_offset = MACHINE_PAGE;
+    paged.length = 16;
+    for (paged.page_shift = 31; paged.page_shift <= 40; paged.page_shift++) {
+        machine_segment(a->m, 1, 20, &paged);
+        assert_int_equal(queue_do(&a->q, &d, NULL).status, TDMA_STATUS_OK);
+    }
+    arena_free(a);
+}
+
 static void inject(struct machine *m, unsigned kind, unsigned side,
                    uint64_t element)
 {
@@ -428,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_segment_numbers),
         cmocka_unit_test(test_contexts_are_apart),
         cmocka_unit_test(test_bad_segment_entries),
+        cmocka_unit_test(test_huge_pages),
         cmocka_unit_test(test_injected_errors),
         cmocka_unit_test(test_no_injection_by_default),
     };

@@ -38,12 +38,18 @@ refresh_mirror() {
 		"$TDMA_TOP/qemu-device" "$TDMA_TOP/uapi" "$DIR/tensordma/"
 }
 
+# What the overlay's script adds depends on itself and on the tests there are.
+same_overlay() {
+	cmp -s "$TDMA_TOP/$1" "$DIR/tensordma/$1" &&
+		[ "$(ls "$TDMA_TOP/qemu-device/qtest")" = \
+			"$(ls "$DIR/tensordma/qemu-device/qtest")" ]
+}
+
 # What an older version of the script added is its own to take out.
 install_overlay() {
 	local script=qemu-device/install-overlay.sh
 
-	if [ -f "$DIR/tensordma/$script" ] &&
-		! cmp -s "$TDMA_TOP/$script" "$DIR/tensordma/$script"; then
+	if [ -f "$DIR/tensordma/$script" ] && ! same_overlay "$script"; then
 		sh "$DIR/tensordma/$script" --remove "$DIR/src"
 	fi
 	refresh_mirror
