@@ -91,6 +91,19 @@ static void *tdma_userq_address(const struct tdma_user_queue *userq,
 	return page_address(userq->memory[part]->pages[0]);
 }
 
+/*
+ * Would somebody have to copy what the process writes? With the DMA API's
+ * checks compiled in, dma_need_sync() says so of whatever an IOMMU maps.
+ */
+static bool tdma_userq_is_copied(struct device *dev, dma_addr_t addr)
+{
+#if IS_ENABLED(CONFIG_DMA_API_DEBUG) && IS_ENABLED(CONFIG_DMA_NEED_SYNC)
+	if (dev->dma_skip_sync)
+		return false;
+#endif
+	return dma_need_sync(dev, addr);
+}
+
 static int tdma_userq_map(struct tdma_user_queue *userq,
 			  struct tdma_device *tdev, enum tdma_userq_part part)
 {
@@ -102,8 +115,7 @@ static int tdma_userq_map(struct tdma_user_queue *userq,
 	if (dma_mapping_error(dev, addr))
 		return -ENOMEM;
 	userq->dma[part] = addr;
-	/* Nobody would copy what the process writes. */
-	return dma_need_sync(dev, addr) ? -EOPNOTSUPP : 0;
+	return tdma_userq_is_copied(dev, addr) ? -EOPNOTSUPP : 0;
 }
 
 static int tdma_userq_alloc(struct tdma_user_queue *userq,

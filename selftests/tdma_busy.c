@@ -8,13 +8,16 @@
 #include "tdma_busy.h"
 #include "tdma_slow.h"
 
-#define JOB_MS		16
+/* A slow machine is slow to look, not to move. */
+#define JOB_MS		(tdma_slow() ? 160 : 16)
 #define JOBS		200U
 #define PASSES		8
 
-static unsigned char memory[2][TDMA_SLOW_BYTES];
+static unsigned char source[TDMA_SLOW_BYTES];
+/* Each file has its own: the DMA API's checks count who writes to a place. */
+static unsigned char results[TDMA_BUSY_FILES + 1][TDMA_SLOW_BYTES];
 
-static int open_one(__u32 priority, __u32 *src, __u32 *dst)
+static int open_one(__u32 priority, unsigned int number, __u32 *src, __u32 *dst)
 {
 	int fd = tdma_open(0);
 	int ret;
@@ -23,11 +26,11 @@ static int open_one(__u32 priority, __u32 *src, __u32 *dst)
 		return fd;
 	ret = tdma_set_priority(fd, priority);
 	if (!ret)
-		ret = tdma_pin(fd, memory[0], TDMA_SLOW_BYTES, TDMA_BUF_READ,
+		ret = tdma_pin(fd, source, TDMA_SLOW_BYTES, TDMA_BUF_READ,
 			       src);
 	if (!ret)
-		ret = tdma_pin(fd, memory[1], TDMA_SLOW_BYTES, TDMA_BUF_WRITE,
-			       dst);
+		ret = tdma_pin(fd, results[number], TDMA_SLOW_BYTES,
+			       TDMA_BUF_WRITE, dst);
 	if (!ret)
 		return fd;
 	close(fd);
@@ -41,7 +44,7 @@ static int add_one(struct tdma_busy *busy, __u32 priority, __u32 repeat)
 	__u32 src, dst, i;
 	int fd, ret;
 
-	fd = open_one(priority, &src, &dst);
+	fd = open_one(priority, busy->count, &src, &dst);
 	if (fd < 0)
 		return fd;
 	for (i = 0; i < JOBS; i++)
@@ -58,7 +61,8 @@ int tdma_busy_start(struct tdma_busy *busy, __u32 threads, __u32 priority)
 	int ret = 0;
 
 	memset(busy, 0, sizeof(*busy));
-	busy->probe = open_one(priority, &busy->probe_src, &busy->probe_dst);
+	busy->probe = open_one(priority, TDMA_BUSY_FILES, &busy->probe_src,
+			       &busy->probe_dst);
 	if (busy->probe < 0)
 		return busy->probe;
 	repeat = tdma_slow_repeat(busy->probe, busy->probe_src,

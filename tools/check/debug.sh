@@ -33,6 +33,7 @@ main() {
 
 	export TDMA_KERNELS=${TDMA_KERNELS:-debug}
 	"$TDMA_TOP/tools/guest/build.sh" selftests
+	"$TDMA_TOP/tools/guest/build.sh" tools
 	for variant in $TDMA_KERNELS; do
 		(prepare "$variant")
 	done
