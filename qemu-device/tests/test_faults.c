@@ -344,7 +344,7 @@ static void test_huge_pages(void **state)
     struct tdma_desc d = desc_copy(20, SEG_HBM2, 1, 1);
 
     (void)state;
-    paged.page_offset = MACHINE_PAGE;
+    paged.page_offset = 16;
     paged.length = 16;
     for (paged.page_shift = 31; paged.page_shift <= 40; paged.page_shift++) {
         machine_segment(a->m, 1, 20, &paged);
