@@ -255,7 +255,8 @@ static void test_aer(void)
 
     g_assert_cmphex(config_read(qts, DEVICE, AER) & 0xffff, ==,
                     PCI_EXT_CAP_ID_ERR);
-    g_assert_cmphex(config_read(qts, DEVICE, AER + PCI_ERR_UNCOR_STATUS), ==, 0);
+    g_assert_cmphex(config_read(qts, DEVICE, AER + PCI_ERR_UNCOR_STATUS), ==,
+                    0);
     inject(qts, "POISON_TLP");
     inject(qts, "BAD_TLP");
     g_assert_cmphex(config_read(qts, DEVICE, AER + PCI_ERR_UNCOR_STATUS) &
@@ -264,7 +265,8 @@ static void test_aer(void)
                     correctable, ==, correctable);
     config_write(qts, DEVICE, AER + PCI_ERR_UNCOR_STATUS, uncorrectable);
     config_write(qts, DEVICE, AER + PCI_ERR_COR_STATUS, correctable);
-    g_assert_cmphex(config_read(qts, DEVICE, AER + PCI_ERR_UNCOR_STATUS), ==, 0);
+    g_assert_cmphex(config_read(qts, DEVICE, AER + PCI_ERR_UNCOR_STATUS), ==,
+                    0);
     g_assert_cmphex(config_read(qts, DEVICE, AER + PCI_ERR_COR_STATUS), ==, 0);
     check_works(qts);
     qtest_quit(qts);

@@ -27,7 +27,8 @@ static bool paged_segment_ok(const struct tdma_segment *seg)
     uint64_t bytes;
 
     if (seg->page_shift < PAGE_SHIFT_MIN || seg->page_shift > PAGE_SHIFT_MAX ||
-        (uint64_t)seg->page_offset >> seg->page_shift || seg->base % sizeof(uint64_t) ||
+        (uint64_t)seg->page_offset >> seg->page_shift ||
+        seg->base % sizeof(uint64_t) ||
         !range_fits(seg->page_offset, seg->length, UINT64_MAX)) {
         return false;
     }
