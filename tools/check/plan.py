@@ -103,7 +103,7 @@ PROVOKED_FAULTS = (r"DMAR: DRHD: handling fault status reg",
 # These change the machine's memory map while other CPUs use it, which QEMU 10.0
 # does not survive with a thread per CPU: an access that has found its region's
 # number looks it up in the next map (iotlb_to_section).
-MAP_TESTS = ("tdma_lifecycle", "tdma_stress")
+MAP_TESTS = ("tdma_lifecycle", "tdma_race", "tdma_stress")
 ONE_THREAD = "tcg,thread=single"
 # The in-kernel client has tests of that kind as well.
 RESETS = {"CLIENT_OPTIONS": "resets=1"}
